@@ -5,17 +5,17 @@
 
 /*
  * The responder's answer to a query: a pure function of the query's bytes and a few settings, so
- * that a name always has the same address. Labels anywhere in the name ask for behaviour:
+ * that a name always has the same address. Labels anywhere in the name request a behaviour:
  *
  *   d250      answered 250 ms later, whatever delay is set     ttl5       TTL of 5 seconds
- *   nx nodata servfail refused                                 that rcode, or none of the type
- *   big       3 to 4 kB of records                             cname      by way of an alias
+ *   nx nodata servfail refused                                 that rcode, or no such type
+ *   big       3 to 4 kB of records                             cname      behind an alias
  *   tc        always truncated over UDP                        silent...  never answered
- *   silentudp silenttcp  never answered over that transport    wrongid wrongname  forged-looking
- *   close reset stall    on a stream: FIN, RST, or silence from here on
+ *   silentudp silenttcp  never answered over that transport    wrongid wrongname  looks forged
+ *   close reset stall    on a stream: FIN, RST, or silence from then on
  *   half                 on a stream: the first half of the answer, then silence
  *
- * A listener in a hierarchy answers as tree.h says. For it, only labels apply that decide
+ * A listener in a hierarchy answers as tree.h says. There, only the labels apply that decide
  * whether and when an answer comes.
  */
 

@@ -9,8 +9,8 @@ Usage: bench/cache_memory.py --build BUILD [--entries 100000] [--answers a,mixed
 For each kind of answer each server starts again, warms up with other names, and is asked for all names. The
 figure is the growth of its resident memory, divided by the number of names. A second pass asks for all names
 again: a query that reaches the upstream is a name that the cache lost. The peers' caches are larger than
-necessary; apart from that peers/*.conf of bench/compare applies. nailupd's cache.size is one and a half times
-what a probe says that the names need: buckets fill unevenly, and its table has the size that is configured.
+necessary; all other settings are those of peers/*.conf of bench/compare. nailupd's cache.size is one and a half times
+the need that a probe measures, because buckets fill unevenly. Its table has the configured size.
 
 Exits 1 if an answer costs nailupd as much as Unbound or more, or if one of these two lost names.
 """

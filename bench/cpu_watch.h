@@ -6,9 +6,9 @@
 /*
  * How long did a CPU stop? A hypervisor may stop one CPU of a virtual machine for tens of
  * milliseconds and leave the others running. The server on that CPU then looks slow, and no clock
- * inside the server tells. A thread on that CPU sleeps for a millisecond at a time and measures how
- * much later it wakes. It costs 0.3 % of the CPU. With a real-time process (SCHED_FIFO) it runs
- * before it, so it never waits for the server; otherwise it may.
+ * of the server shows the reason. A thread on that CPU sleeps for a millisecond at a time and
+ * measures how much later it wakes. It costs 0.3 % of the CPU. In a real-time process (SCHED_FIFO)
+ * the thread runs before the server, and never waits for it. Otherwise it may have to wait.
  */
 
 #include <pthread.h>

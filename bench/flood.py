@@ -9,7 +9,7 @@ An honest client at 127.0.0.2 asks for cached names at a fixed rate. Four client
 names, together at --flood-rate. Three cases take turns in rounds, so that a disturbance of the machine affects
 all of them alike; the medians of the rounds count:
 
-  elsewhere   the flood goes to a socket that is never read: it costs the machine the sending alone
+  elsewhere   the flood goes to a socket that is never read, so the machine only pays for the sending
   unlimited   it goes to a nailupd whose limits are as high as possible
   limited     it goes to a nailupd with rate-limit.queries-per-second and max-waiting-per-client
 

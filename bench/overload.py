@@ -9,15 +9,15 @@ Usage: bench/overload.py --build BUILD [--daemon NAILUPD] [--unbound UNBOUND] [-
 The server has one worker and one CPU; the load and the upstream have another. There they cannot send and answer
 three times the queries that a worker can serve, because the sender of a datagram pays for its way through the
 kernel. So another process takes a part of the server's CPU, some milliseconds at a time: the server has 20 % of it
-for hits and 40 % for misses (--share). The capacity is the highest rate
-at which clients that wait a quarter of a second lose less than 1 %; the short wait keeps a queue from counting
-as capacity. Doubling and halving finds it. Then --times as many queries come: 99 % from four large clients, and
-1 % from a small one. These clients wait three seconds.
+for hits and 40 % for misses (--share). The capacity is the highest rate at which clients that wait a quarter of a
+second lose less than 1 %. The short wait keeps a queue from counting as capacity. Doubling and halving finds the
+capacity. Then --times as many queries come: 99 % from four large clients, and 1 % from a small one. These clients wait
+three seconds.
 
   goodput   queries answered with NOERROR in time, in percent of the capacity
   p99       of all queries that were answered
   small     queries of the small client without an answer, in percent
-  late      the p99 of the time by which the generator was late: when it is long, the figures are the generator's
+  late      the p99 of the time by which the generator was late; if it is long, the figures measure the generator
 
 Exits 1 unless goodput is 90 % or more, p99 below 500 ms and the small client loses less than 5 %.
 """

@@ -332,7 +332,7 @@ int control_main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
         return puts("usage: nailup-bench control SOCKET COMMAND [WORD]...\n"
                     "Sends one command to a responder started with --control SOCKET; the command\n"
-                    "help lists them. Exit 1: the responder said no or is not there."),
+                    "help lists them. Exit 1: the responder refused, or does not run."),
                0;
     if (argc < 3)
         option_wrong("control", "takes a socket's path and a command");

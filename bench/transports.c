@@ -4,7 +4,7 @@
 /*
  * nailup-bench transports: one client, one query after the other, over each transport: the table of
  * the proposal of 2016. The transports take turns in rounds, so that a disturbance of the machine
- * affects all of them alike. transport_client.c does the asking.
+ * affects all of them alike. transport_client.c sends the queries.
  */
 
 #include <getopt.h>

@@ -4,24 +4,23 @@
 #define NAILUP_BENCH_TREE_H
 
 /*
- * A hierarchy of any number of zones that exists in no file: whether a name is a zone, its servers
- * and its records are functions of the name. A listener of the responder takes one of
- * four places in it:
+ * A hierarchy of any number of zones, without files. A function of a name tells whether it is a
+ * zone, and has its servers and records. A listener of the responder takes one of four places:
  *
  *   root   the root zone, which delegates every name of one label
- *   tld    all of those, which delegate every name below them
+ *   tld    all zones of one label, which delegate every name below them
  *   near   zones of two labels and more below the TLDs that begin with "near"
- *   far    those below all other TLDs
+ *   far    zones of two labels and more below all other TLDs
  *
- * A label that begins with "sub" is one more cut. Servers of near and far with even numbers (from
- * 0, in the order they were given) have the zones of an even number of labels, the others those of
- * an odd number, so that each cut leads to other servers. Every zone has two servers, ns0 and ns1
- * below itself; one in four of two labels below far TLDs has its own in another zone, without glue
- * (the names of those zones are dns<digit>.hosts).
+ * A label that begins with "sub" is one more cut. Servers of near and far are numbered from 0 in
+ * the order of their options. Even servers have the zones with an even number of labels, odd
+ * servers the others, so that each cut leads to other servers. Every zone has two servers, ns0 and
+ * ns1 below itself. Only one in four zones of two labels below far TLDs has its servers in another
+ * zone, without glue (such zones are dns<digit>.hosts).
  *
- * In a zone a name is an address when its first label begins with "w" (A and AAAA), an alias of one
- * in another zone when with "al", not there when some label begins with "nx", and else there
- * without any records.
+ * The first label of a name decides about its records: "w..." has A and AAAA records, and "al..."
+ * is an alias into another zone. A name does not exist if a label begins with "nx". All other
+ * names exist without records.
  */
 
 #include <stdbool.h>

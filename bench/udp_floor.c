@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailup-bench udp-floor: the least that answering a DNS query over UDP can cost, as a base for
- * comparison: receive, turn QR, append one fixed A record, send. It looks for the end of the
- * question and at nothing else. With --batch it receives and sends up to N at a time.
+ * nailup-bench udp-floor: the least cost of an answer over UDP, as a base for comparison. It
+ * receives a query, sets QR, appends one fixed A record, and sends. It only looks for the end of
+ * the question. With --batch it receives and sends up to N at a time.
  */
 
 #include <errno.h>

@@ -14,7 +14,7 @@ gets the same queries, at a fixed rate:
   cold      names of all zones, from an empty cache
   signed    other names of the signed zones: their keys are known
   denied    missing names and types of the signed zones
-  unsigned  other names of the unsigned zones: that they are unsigned is known
+  unsigned  other names of the unsigned zones, which are known to be unsigned
 
 A small library in each server (preload/count_verifications.c) counts the signatures that it verifies, and the CPU
 time inside the cryptography of OpenSSL or GnuTLS. NSD counts the upstream queries.

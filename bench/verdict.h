@@ -6,7 +6,7 @@
 enum answer_verdict {
     ANSWER_SEND,
     ANSWER_SILENT,
-    ANSWER_CLOSE, /* the words from here on concern a stream; over UDP they mean silence */
+    ANSWER_CLOSE, /* from here on, the values concern a stream; over UDP they mean silence */
     ANSWER_RESET,
     ANSWER_STALL,
     ANSWER_HALF,

@@ -16,9 +16,10 @@ never asked before:
   nsec3-150 the same with 150 iterations
   p384      each name has another right signature, with P-384
 
-Each server has one thread and its own CPU, and starts again in each round. The CPU time of a hostile query is what the
-hits of "calm" do not explain. "Without a CPU" is how long the server was ready and did not run: other programs had its
-CPU, or with --realtime the kernel took back a twentieth of it. Latencies beside many such milliseconds say little. preload/count_verifications.c counts verifications.
+Each server has one thread and its own CPU, and starts again in each round. The CPU time of a hostile query is the time
+that the hits of "calm" do not explain. "Without a CPU" is how long the server was ready and did not run: other programs
+had its CPU, or with --realtime the kernel took back a twentieth of it. Latencies beside many such milliseconds say
+little. preload/count_verifications.c counts verifications.
 
 Exits 1 if hits of nailupd wait longer than 5 ms at p99 during "p384", or if an honest query got no answer from it.
 Exits 2 if it cannot measure.

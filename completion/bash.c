@@ -21,7 +21,7 @@ static void put_function(FILE *out, const char *program, const char *rest)
     fputs(rest, out);
 }
 
-/* ---- what may stand here ---- */
+/* ---- the possible words ---- */
 
 static void put_candidates(FILE *out, const struct argument *argument)
 {
@@ -49,7 +49,7 @@ static void put_option_names(FILE *out, const char *program, const char *command
     }
 }
 
-/* Writes a pattern of all options of a program and its commands that take an argument. */
+/* Writes a pattern of the options that take an argument, for a program and its commands. */
 static void put_taking(FILE *out, const char *program)
 {
     bool any = false;

@@ -28,7 +28,7 @@ extern const size_t option_count, command_count;
 enum argument_kind {
     ARGUMENT_OTHER,  /* completion offers nothing */
     ARGUMENT_FILE,   /* files, including sockets */
-    ARGUMENT_WORDS,  /* one of words */
+    ARGUMENT_WORDS,  /* one of the words below */
     ARGUMENT_PREFIX, /* an upstream's address, from the running daemon */
 };
 

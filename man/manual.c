@@ -32,7 +32,7 @@ static void put_char(FILE *out, char c, bool is_argument)
         fputc(c, out);
 }
 
-/* A run of text that mdoc takes for nothing else. */
+/* Writes a run of text that mdoc does not take for a macro. */
 static void put_escaped(FILE *out, const char *text, bool is_argument)
 {
     if (*text == '.' || *text == '\'')
@@ -41,7 +41,7 @@ static void put_escaped(FILE *out, const char *text, bool is_argument)
         put_char(out, *text, is_argument);
 }
 
-/* Words in lines that are not too long. */
+/* Writes words in lines of bounded length. */
 static void put_text(FILE *out, const char *text)
 {
     size_t column = 0;
@@ -65,7 +65,7 @@ static void put_argument(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* A line for each sentence. */
+/* Writes each sentence on a separate line. */
 static void put_sentences(FILE *out, const char *text)
 {
     while (*text) {
@@ -167,7 +167,7 @@ struct word_row {
     const char *clause, *name, *fate, *path, *note;
 };
 
-/* A row that is imported has the name of its map for a fate. */
+/* The fate of an imported row is the name of its map. */
 static const struct word_row words[] = {
 #define WORD(clause, name, args, map, path, note) {#clause, name, #map, path, note},
 #define NEEDLESS(clause, name, args, note) {#clause, name, "needless", "", note},
@@ -214,7 +214,7 @@ static void put_word(FILE *out, const struct word_row *word)
         put_sentences(out, word->note);
 }
 
-/* Puts the rows with the fate; NULL: the imported ones. */
+/* Writes the rows with this fate; NULL: the imported ones. */
 static void put_words_of(FILE *out, const char *fate)
 {
     fputs(".Bl -tag -width Ds\n", out);
@@ -364,7 +364,7 @@ static void put_per_held_zone(FILE *out)
 
 static const char *alerts_path;
 
-/* The quoted text behind a key of a line, cut out in place; NULL: the line has another key. */
+/* Cuts the quoted text behind the key out of a line. Returns NULL if the line has another key. */
 static char *text_behind(char *line, const char *key)
 {
     char *start = line + strspn(line, " ");
@@ -376,7 +376,7 @@ static char *text_behind(char *line, const char *key)
     return start;
 }
 
-/* The rules are YAML, written one key a line; no more of it is understood here. */
+/* The rules are YAML with one key a line. This reader understands nothing else. */
 static void put_alert_line(FILE *out, char *line)
 {
     char *name = text_behind(line, "- alert: ");
@@ -408,8 +408,8 @@ static void put_alerts(FILE *out)
 
 /* ---- the page ---- */
 
-/* Where a line of running text is broken: at a blank behind which no macro would begin. 0: nowhere.
- */
+/* Returns the place of a break in a line of running text: a blank, after which no macro would
+ * begin. Returns 0 if there is no such place. */
 static size_t break_of(const char *line)
 {
     for (size_t at = COLUMNS_MAX; at > 0; at--)

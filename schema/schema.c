@@ -142,7 +142,7 @@ static void put_scalar(FILE *out, const struct row *row)
 
 /* ---- mappings ---- */
 
-/* Whether the row may also be in a zone and in an entry of tcp-upstream-keepalive. */
+/* Returns whether the row may also be in a zone and in an entry of tcp-upstream-keepalive. */
 static bool is_layered(const struct row *row)
 {
     return strcmp(row->owner, "upstream_options") == 0 &&
@@ -154,7 +154,7 @@ static bool is_below(const struct row *row, const char *prefix, bool only_layere
     return strncmp(row->path, prefix, strlen(prefix)) == 0 && (!only_layered || is_layered(row));
 }
 
-/* Whether an earlier row begins with the same step below the prefix. */
+/* Returns whether an earlier row begins with the same step below the prefix. */
 static bool is_step_seen(size_t index, const char *prefix, size_t step, bool only_layered)
 {
     size_t len = strlen(prefix) + step;
@@ -168,7 +168,7 @@ static bool is_step_seen(size_t index, const char *prefix, size_t step, bool onl
 
 static void put_row(FILE *out, const struct row *row);
 
-/* Puts the keys below the prefix. Sections are mappings again. */
+/* Writes the keys below the prefix. A section is a mapping again. */
 static void put_keys(FILE *out, const char *prefix, bool only_layered, bool *is_first)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -210,7 +210,7 @@ static void put_required(FILE *out, const char *prefix)
     fputs("]", out);
 }
 
-/* An item of the list at the path. */
+/* Writes an item of the list at the path. */
 static void put_mapping(FILE *out, const char *path, bool has_upstream_keys)
 {
     char prefix[PREFIX_MAX];

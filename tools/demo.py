@@ -4,7 +4,7 @@
 """Shows nailup's main job on loopback, in a minute and a half, and says which of its claims held.
 
 Usage: tools/demo.py [BUILD]   BUILD: a built tree, by default build/release
-Exits 0 if every claim held, and 1 if one did not or a program could not start.
+Exits 0 if every claim held, and 1 if one did not or if a program could not start.
 
 The upstreams are `nailup-bench responder`, which also plays the delay of a distance. Claims are about counts and
 failures. Claims about times cover only gross differences, because machines are busy. A part whose claim failed

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A client that asks for a new name at fixed instants, whatever the earlier answers, and never asks twice: a lost
-query counts as failed. A client that asks once and reports AD and the reason of a failure. And a watch on the machine."""
+"""A client that queries new names at fixed instants, whatever the earlier answers are. It repeats no query, so a lost
+query counts as failed. A client that sends one query and reports AD and the reason of a failure. A watch on the
+machine."""
 
 import dataclasses
 import math

@@ -26,7 +26,7 @@ def phases(responder):
         return act
 
     return [("well", tell(), 1), ("refused", tell("tls off"), 2.5), ("back", tell("tls on"), 1),
-            ("a stranger's", tell("set tls-identity self-signed", "tls forget", "tls reset"), 2.5),
+            ("a false identity", tell("set tls-identity self-signed", "tls forget", "tls reset"), 2.5),
             ("well again", tell("set tls-identity good", "tls forget", "tls reset"), 1)]
 
 
@@ -53,13 +53,13 @@ def play_phases(stage):
     for name, act, seconds in phases(stage.secured):
         before, since = seen(stage), time.monotonic()
         act(seconds)
-        told = ask_why(stage.nailed_tls.port, f"{name.split()[0]}-{since}.strict.example")
+        error = ask_why(stage.nailed_tls.port, f"{name.split()[0]}-{since}.strict.example")
         if name in ("back", "well again"):
             await_tls(stage)
         until, after = time.monotonic(), seen(stage)
         rows[name] = (since, until, {profile: [b - a for a, b in zip(before[profile],
                                                                     after[profile])]
-                                     for profile in PROFILES}, told)
+                                     for profile in PROFILES}, error)
     return rows
 
 
@@ -79,8 +79,8 @@ def show_secrecy(stage):
            for profile in PROFILES for name, (since, until, counts, _) in rows.items()
            for them in [between(questions[profile], since, until)]])
     say("  (a query counts where it was asked, though the next row may decide what becomes of it)")
-    for name in ("refused", "a stranger's"):
-        say(f"  strict, {name}: clients are told {in_words(*rows[name][3])}")
+    for name in ("refused", "a false identity"):
+        say(f"  strict, {name}: clients get {in_words(*rows[name][3])}")
     claim_strict(stage.claims, questions["strict"], rows)
     claim_opportunistic(stage.claims, questions["opportunistic"], rows)
 
@@ -98,7 +98,7 @@ def claim_strict(claims, questions, rows):
                  f"{plain} of {len(questions)} queries")
     # nailupd waits for a server that refuses, so the queries of the last 1.8 s get an answer in the end.
     for name, share, words in (("refused", 0.2, "queries wait for it, those that fail have an extended error"),
-                               ("a stranger's", 0.8, "queries fail, with an extended error")):
+                               ("a false identity", 0.8, "queries fail, with an extended error")):
         since, until, _, (rcode, errors) = rows[name]
         them = between(questions, since, until)
         claims.check(count_bad(them) >= share * len(them) and rcode == SERVFAIL and bool(errors),
@@ -113,9 +113,9 @@ def claim_opportunistic(claims, questions, rows):
     asked, plain = len(between(questions, since, until)), counts["opportunistic"][1]
     claims.check(plain >= 0.8 * asked, "opportunistic, refused: queries go in plain text",
                  f"{plain} seen, {asked} asked")
-    since, until, counts, _ = rows["a stranger's"]
+    since, until, counts, _ = rows["a false identity"]
     asked, secured = len(between(questions, since, until)), counts["opportunistic"][0]
-    claims.check(secured >= 0.5 * asked, "opportunistic, a stranger's: TLS is better than none",
+    claims.check(secured >= 0.5 * asked, "opportunistic, a false identity: TLS is better than none",
                  f"{secured} of {asked} came over it")
     claim_found_again(claims, rows, "opportunistic")
 

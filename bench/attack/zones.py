@@ -289,7 +289,7 @@ def poison(query, address):
     if address == OTHER or query.kind != A:
         return Reply(good) if query.kind == A else nodata("poison.")
     lie, own, glue = a(victim, POISON), ns(zone, "ns.poison."), a("ns.poison.", EVIL)
-    told = {
+    answers = {
         1: Reply(good, (), (lie,)),
         2: Reply((*good, lie)),
         3: Reply(good, (own,), (glue,)),
@@ -309,14 +309,14 @@ def poison(query, address):
         17: Reply((*good, (zone, CNAME, "w.poison."))),
         18: Reply((), (ns("near0.", "ns.poison."),), (glue,), is_authoritative=False),
     }
-    return told.get(case, Reply(good))
+    return answers.get(case, Reply(good))
 
 
-POISONED = {1: "additional record", 2: "further answer", 3: "NS of a stranger's zone", 4: "NS of a TLD", 5: "NS of the root",
+POISONED = {1: "additional record", 2: "further answer", 3: "NS of a foreign zone", 4: "NS of a TLD", 5: "NS of the root",
             6: "glue outside the zone", 7: "address behind an alias", 8: "NS behind an alias", 9: "all of these behind an alias",
-            10: "DNAME of a stranger's zone", 11: "another question", 12: "referral to a stranger's zone",
-            13: "denial signed by a stranger's zone", 14: "denial by the root", 15: "addresses of a stranger's servers",
-            16: "alias of an alias", 17: "alias of a stranger's zone", 18: "referral upwards"}
+            10: "DNAME of a foreign zone", 11: "another question", 12: "referral to a foreign zone",
+            13: "denial signed by a foreign zone", 14: "denial by the root", 15: "addresses of a foreign zone's servers",
+            16: "alias of an alias", 17: "alias of a foreign zone", 18: "referral upwards"}
 
 def forged(query, _):
     """Sends the true answer, which arrives after those of forgeries()."""

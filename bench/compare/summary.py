@@ -3,7 +3,7 @@
 """Turns the rounds into one figure each, and finds the figures in which others are better.
 
 Our figure is the median of the rounds. For the other servers, and for the floor, the best round counts, for each
-figure separately: a disturbance of them may have been the machine's fault, and a disturbance of us counts.
+figure separately. The machine may have disturbed a peer, which must not count against it. A disturbance of ours counts.
 
 Percentiles are the exception: for all servers the median counts. The p99 of a second has fifty queries above it,
 and a single loss or pause decides where it is, so the best of a few rounds is the luckiest one, not the least

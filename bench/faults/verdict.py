@@ -9,7 +9,7 @@ from dataclasses import dataclass
 NORMAL_MS = 50.0       # five round trips of the link
 WINDOW_S = 1.0         # service has recovered when answers are normal for this time
 ABNORMAL_SHARE = 0.05  # no more than this share of the queries is abnormal
-# Two plays of one thing differ by this much on a machine with other work: 2 queries and 1 % of the failures,
+# Two plays of the same fault differ by this much on a machine with other work: 2 queries and 1 % of the failures,
 # because a fault of 10 s takes some 10.1 s.
 FAILED_SLACK, FAILED_SLACK_SHARE, RECOVERED_SLACK_S = 2, 0.01, 0.1
 P99_FACTOR = 2.0

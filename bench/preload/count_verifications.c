@@ -4,8 +4,8 @@
 // loads it into nailupd, Unbound and Knot Resolver by LD_PRELOAD. The counters are in the file that
 // VERIFICATIONS names.
 //
-// It stands between the server and OpenSSL or GnuTLS, whose headers it does not need: it passes
-// every argument on. A verification that begins another one counts once.
+// The server calls this library in place of OpenSSL or GnuTLS. It passes every argument on, so it
+// needs none of their headers. A verification that begins another one counts once.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>

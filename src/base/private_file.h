@@ -42,7 +42,7 @@ MUST_USE enum err private_file_replace(const char *path, struct span bytes);
 /* Replaces a file that other users may read. The file keeps its mode, and a new file gets 0644. */
 MUST_USE enum err private_file_replace_shared(const char *path, struct span bytes);
 
-/* Whether a replacement would destroy a file of somebody else: a regular file that does not begin
+/* Whether a replacement would destroy a foreign file: a regular file that does not begin
  * with these bytes or cannot be read, or a special file. A missing file, an empty one, a symbolic
  * link (its target stays as it is) and a folder, which a rename cannot replace, are not foreign. */
 bool private_file_is_foreign(const char *path, struct span magic);

@@ -215,8 +215,8 @@ static void check_entry(struct loader *loader, size_t index)
 
 /* ---- zones ---- */
 
-static void check_circle(struct loader *loader, const struct place *place,
-                         const struct route_upstream *upstream)
+static void check_loop(struct loader *loader, const struct place *place,
+                       const struct route_upstream *upstream)
 {
     char text[ADDR_TEXT_MAX];
     struct addr addr;
@@ -261,7 +261,7 @@ static void check_zone(struct loader *loader, const struct config_zone *zone,
             is_fine = false;
         }
         if (i < zone->upstream_count)
-            check_circle(loader, place, &upstream);
+            check_loop(loader, place, &upstream);
         if (zone->trust_ad)
             check_trust(loader, place, &upstream);
     }

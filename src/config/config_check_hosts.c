@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Rejects circles: the name of a server may not depend on servers that have names only.
+ * Rejects loops: the name of a server may not depend on servers that have names only.
  */
 #include "config/config_check_hosts.h"
 

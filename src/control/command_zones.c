@@ -193,7 +193,7 @@ static void put_recursion(struct reply *reply, const struct control_view *view, 
                  "from_the_root:flag\troot_hints:text\tpriming:flag\tqname_minimisation:flag\t"
                  "port:count\tservers_met:count\tservers_met_at_most:count");
     reply_row(reply);
-    reply_flag(reply, recursion->enabled);
+    reply_flag(reply, config_has_recursion(view->config));
     reply_text(reply, recursion->hints ? recursion->root_hints : "built in");
     reply_flag(reply, recursion->priming);
     reply_flag(reply, recursion->qname_minimisation);

@@ -18,6 +18,7 @@
 #include "control/control.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,8 +283,19 @@ static enum err client_open(struct control *control, int fd)
 
 /* ---- the listener ---- */
 
-/* Closes the client that has been idle for longest, at least CONTROL_CLIENT_IDLE_US. A client whose
- * command runs is not idle. Returns false when there is no such client. */
+/* Whether the daemon waits for the client. The client waits for the daemon if its command runs or
+ * walks over the cache. After a long turn, its bytes may be unread, or it may have room for more of
+ * its reply. */
+static bool client_is_idle(const struct client *client)
+{
+    short events = client->state == CLIENT_TAKING ? POLLOUT : POLLIN;
+    struct pollfd way = {.fd = client->fd, .events = events};
+
+    return client->state != CLIENT_WAITING && poll(&way, 1, 0) <= 0;
+}
+
+/* Closes the client that has been idle for longest, at least CONTROL_CLIENT_IDLE_US. Returns false
+ * when there is no such client. */
 static bool control_make_room(struct control *control)
 {
     uint64_t now = loop_now(control->loop);
@@ -293,7 +305,7 @@ static bool control_make_room(struct control *control)
         struct client *client = LIST_ITEM(node, struct client, node);
         if (now - client->active_at < CONTROL_CLIENT_IDLE_US)
             return false;
-        if (client->state == CLIENT_WAITING)
+        if (!client_is_idle(client))
             continue;
         client_close(client);
         return true;

@@ -22,7 +22,7 @@ enum {
     CONTROL_CLIENT_ASK_US = 5 * 1000 * 1000,   /* the time for a client's request line */
     CONTROL_CLIENT_TAKE_US = 10 * 1000 * 1000, /* the time to read each chunk of the reply */
     CONTROL_CLIENT_CHUNK = 64 * 1024,
-    /* A client that has not sent or read anything for this long makes room when all places are
+    /* A client that has kept the daemon waiting for this long makes room when all places are
        taken. */
     CONTROL_CLIENT_IDLE_US = 100 * 1000,
 };

@@ -56,17 +56,26 @@ static void command_line_list_options(struct getopt_options *out)
     }
 }
 
+/* Whether the word is a decimal number. Words such as nan and inf are names. */
+static bool command_line_is_number(const char *word)
+{
+    char *end;
+    if (word[strspn(word, "+-.0123456789eE")])
+        return false;
+    (void)strtod(word, &end);
+    return end != word && !*end;
+}
+
 /* The seconds may be the next word, if that is a number: no command is one. */
 static bool command_line_read_period(struct command_line *line, int argc, char **argv)
 {
     line->watch = true;
-    if (!optarg && optind < argc && watch_parse_period(argv[optind], &line->period_us)) {
-        optind++;
+    const char *seconds = optarg;
+    if (!seconds && optind < argc && command_line_is_number(argv[optind]))
+        seconds = argv[optind++];
+    if (!seconds || watch_parse_period(seconds, &line->period_us))
         return true;
-    }
-    if (!optarg || watch_parse_period(optarg, &line->period_us))
-        return true;
-    fprintf(stderr, "nailupctl: '%s' is not a period; write seconds from 0.1 to 3600\n", optarg);
+    fprintf(stderr, "nailupctl: '%s' is not a period; write seconds from 0.1 to 3600\n", seconds);
     return false;
 }
 

@@ -498,6 +498,7 @@ static void reload_on_loaded(void *context)
 static void reload_begin_loading(struct reload *reload)
 {
     reload->wants_file = false;
+    workers_reopen_taps(reload->workers); /* also if the file has an error */
     readiness_reloading();
     reload->begun_at = loop_clock(reload->host.loop);
     reload->loaded_time = (uint64_t)time(NULL);

@@ -81,6 +81,12 @@ void watchers_prepare(struct watchers *watchers, const struct config *config)
             config->log_queries ? "queries" : "failures", err_str(err));
 }
 
+void watchers_reopen(struct watchers *watchers)
+{
+    if (watchers->dnstap)
+        dnstap_reopen(watchers->dnstap);
+}
+
 struct tap *watchers_client_tap(struct watchers *watchers, size_t worker, struct stats *stats,
                                 const struct config *config)
 {

@@ -28,6 +28,9 @@ const struct query_log *watchers_query_log(const struct watchers *watchers);
  * get it. If the query log cannot start, logs that and continues without it. */
 void watchers_prepare(struct watchers *watchers, const struct config *config);
 
+/* Main thread: follows the path of dnstap.file, which a program may have renamed. */
+void watchers_reopen(struct watchers *watchers);
+
 /* Worker's thread, at the start and whenever log.queries or log.failures may have changed: returns
  * the tap for server_set_taps(). */
 struct tap *watchers_client_tap(struct watchers *watchers, size_t worker, struct stats *stats,

@@ -83,7 +83,7 @@ struct worker {
      * had no memory for the new routes. Only the worker's thread touches them while it runs. */
     struct generation *resolver_generation, *server_generation;
     /* The server's options while the resolver keeps an older configuration: they have the views of
-     * that configuration. The other place has the options of the reload before. */
+     * that configuration. The other place has the options of the previous reload. */
     struct server_options mixed[2];
     unsigned mixed_at;
     bool is_mixed;
@@ -576,6 +576,11 @@ void workers_switch(struct workers *workers, struct generation *next,
         listen_sockets_commit(sockets);
     for (size_t i = 0; i < workers->count; i++)
         loop_post(workers->list[i].loop, &workers->list[i].letter.mail);
+}
+
+void workers_reopen_taps(struct workers *workers)
+{
+    watchers_reopen(workers->share->watchers);
 }
 
 /* ---- main's thread: life ---- */

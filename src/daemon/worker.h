@@ -81,6 +81,9 @@ MUST_USE enum err workers_prepare_tls(struct workers *workers, const struct gene
                                       char why[TLS_WHY_MAX]);
 void workers_forget_tls(struct workers *workers);
 
+/* Follows the path of dnstap.file, which a program may have renamed. */
+void workers_reopen_taps(struct workers *workers);
+
 /*
  * Every worker switches to the generation from its next turn on and releases the previous one.
  * Queries in flight end with the old one. With sockets, the generation is of another file: the

@@ -33,7 +33,7 @@ struct udp_path {
     struct addr peer;
     struct addr local;        /* family 0: the socket is bound to one address */
     uint32_t interface_index; /* 0: the kernel chooses */
-    /* NULL: none. net leaves it so, and the owner may fill it in in a copy of the path. */
+    /* NULL: none. net leaves it NULL, and the owner may set it in a copy of the path. */
     const struct udp_detour *detour;
 };
 

@@ -74,7 +74,8 @@ static unsigned greediest(const struct unproven *unproven, unsigned by)
     return found;
 }
 
-/* The table is full: a zone or client with much of it gives way, else the oldest question. */
+/* The table is full: a zone or client with a large part of it gives way, else the oldest question.
+ */
 static struct unproven_query *greediest_gives_way(const struct unproven *unproven)
 {
     uint32_t much = unproven->most / UNPROVEN_GREED;

@@ -436,8 +436,8 @@ static inline bool find_cached(struct resolver *resolver, const struct space *sp
            tasks_may_use(space, key, out);
 }
 
-/* Whether local data of the view's own decides the name. Then the cache must not be asked: its
- * answer is for other views. */
+/* Whether the view's own local data decides the name. Then the cache must not be asked: its answer
+ * is for other views. */
 static __attribute__((noinline)) bool has_own_name(const struct view *view,
                                                    const struct cache_key *key)
 {

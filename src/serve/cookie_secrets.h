@@ -38,8 +38,8 @@ MUST_USE enum err cookie_secrets_parse(struct cookie_secrets *out, struct span t
                                        char why[COOKIE_SECRETS_WHY_MAX]);
 
 /* The secrets of this process for a day since 1970, then those of the days before and after it:
- * cookies from before midnight stay valid, and clocks are set. The same for all workers. Any
- * thread.
+ * cookies stay valid over midnight, and over small steps of the clock. The same for all workers.
+ * Any thread.
  */
 void cookie_secrets_of_day(struct cookie_secrets *out, uint32_t day);
 

@@ -4,7 +4,7 @@
 #define NAILUP_SERVE_POLICE_H
 
 /*
- * Applies response policy (rpz/rpz_policy.h) to the queries of a worker's clients. It stands
+ * Applies response policy (rpz/rpz_policy.h) to the queries of a worker's clients. It works
  * between the resolver and the client: the cache and the tasks know nothing about policy, so two
  * clients that wait for one answer may get different replies.
  *

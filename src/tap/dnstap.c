@@ -223,6 +223,12 @@ struct tap *dnstap_tap(struct dnstap *dnstap, size_t worker, struct stats *stats
     return &mine->tap;
 }
 
+void dnstap_reopen(struct dnstap *dnstap)
+{
+    frames_reopen(dnstap->frames);
+    drain_wake(dnstap->drain);
+}
+
 void dnstap_close(struct dnstap *dnstap)
 {
     if (!dnstap)

@@ -38,6 +38,9 @@ struct tap *dnstap_tap(struct dnstap *dnstap, size_t worker, struct stats *stats
 /* Return whether the taps want messages of clients, or of upstreams. */
 bool dnstap_sees_clients(const struct dnstap *dnstap);
 bool dnstap_sees_upstreams(const struct dnstap *dnstap);
+/* Follows the path of a file that was renamed or removed: the stream there ends, and another one
+ * begins in a new file. Any thread. */
+void dnstap_reopen(struct dnstap *dnstap);
 /* Writes the last payloads for at most DRAIN_STOP_MS. All workers must have stopped using their
  * taps. NULL is fine. */
 void dnstap_close(struct dnstap *dnstap);

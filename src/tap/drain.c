@@ -224,6 +224,12 @@ enum err drain_start(struct drain *drain)
     return err ? err : start_drain_thread(drain);
 }
 
+/* If the thread is awake, its next sleep ends at once. */
+void drain_wake(struct drain *drain)
+{
+    signal_eventfd(drain->wake_fd);
+}
+
 void drain_free(struct drain *drain)
 {
     if (!drain)

@@ -37,6 +37,9 @@ struct drain *drain_new(const struct drain_options *options);
 /* Allocates the rings and starts the thread; a second call does nothing. Call it from the thread
  * that calls drain_free(). ERR_NO_MEMORY, ERR_NO_FILES. */
 MUST_USE enum err drain_start(struct drain *drain);
+/* Makes the thread call carry() soon, also without records. Any thread, after
+ * drain_start(). */
+void drain_wake(struct drain *drain);
 /* Carries the last records for at most DRAIN_STOP_MS and ends the thread. All workers must have
  * stopped writing. NULL is fine. */
 void drain_free(struct drain *drain);

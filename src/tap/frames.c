@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -41,6 +42,8 @@ struct frames {
     bool is_file;
     int fd;        /* -1: no reader. A file stays open */
     off_t written; /* bytes of a file */
+    atomic_bool must_reopen;
+    int next_fd; /* of the file that replaces this one; -1: none */
     struct drain *drain;
     struct fstrm_writer *writer; /* NULL: no stream */
     bool is_missed;              /* the log has mentioned the missing reader */
@@ -140,6 +143,65 @@ static fstrm_res open_nothing(void *owner)
     return fstrm_res_success;
 }
 
+/* Opens the path, whose content stays. */
+static enum err frames_open_path(const char *path, int *fd, struct stat *status)
+{
+    *fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, FILE_MODE);
+    if (*fd < 0)
+        return err_from_errno(errno);
+    if (fstat(*fd, status) == 0 && S_ISREG(status->st_mode))
+        return ERR_OK;
+    close(*fd);
+    *fd = -1;
+    return ERR_INVALID;
+}
+
+/* A stream begins at the start of this file. */
+static enum err frames_begin_file(struct frames *frames, int fd)
+{
+    frames->fd = fd;
+    frames->written = 0;
+    return ftruncate(fd, 0) ? err_from_errno(errno) : ERR_OK;
+}
+
+static enum err frames_open_file(struct frames *frames)
+{
+    struct stat status;
+    int fd;
+    enum err err = frames_open_path(frames->path, &fd, &status);
+    return err ? err : frames_begin_file(frames, fd);
+}
+
+static bool frames_has_file(const struct frames *frames, const struct stat *other)
+{
+    struct stat status;
+    return fstat(frames->fd, &status) == 0 && status.st_dev == other->st_dev &&
+           status.st_ino == other->st_ino;
+}
+
+/* Whether the stream goes on in another file, to which the path leads now. */
+static bool frames_has_next(struct frames *frames)
+{
+    struct stat status;
+    int fd;
+    if (!atomic_exchange(&frames->must_reopen, false))
+        return frames->next_fd >= 0;
+    enum err err = frames_open_path(frames->path, &fd, &status);
+    if (err) {
+        LOG(LOG_ERROR, "dnstap", "%s cannot be opened again, so messages go to the former file: %s",
+            frames->path, err_str(err));
+        return frames->next_fd >= 0;
+    }
+    if (frames->next_fd >= 0)
+        close(frames->next_fd);
+    frames->next_fd = fd;
+    if (!frames_has_file(frames, &status))
+        return true;
+    close(fd);
+    frames->next_fd = -1;
+    return false;
+}
+
 /* Writes everything, or restores the length of the file. */
 static bool write_once(struct frames *frames, struct iovec *left, int count)
 {
@@ -161,7 +223,7 @@ static bool write_once(struct frames *frames, struct iovec *left, int count)
     return true;
 }
 
-/* Tries again after a failure: a full disk may get room. */
+/* Tries again after a failure: a full disk may get room. Gives up when another file is open. */
 static fstrm_res frames_write_file(void *owner, const struct iovec *parts, int count)
 {
     struct frames *frames = owner;
@@ -171,22 +233,10 @@ static fstrm_res frames_write_file(void *owner, const struct iovec *parts, int c
         memcpy(copy, parts, (size_t)count * sizeof(*parts));
         if (write_once(frames, copy, count))
             return fstrm_res_success;
-        if (drain_is_ending(frames->drain))
+        if (drain_is_ending(frames->drain) || frames_has_next(frames))
             return fstrm_res_failure;
         (void)drain_wait(frames->drain, -1, 0, FULL_MS);
     }
-}
-
-static enum err frames_open_file(struct frames *frames)
-{
-    struct stat status;
-    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    frames->fd = open(frames->path, flags, FILE_MODE);
-    if (frames->fd < 0)
-        return err_from_errno(errno);
-    if (fstat(frames->fd, &status) == 0 && S_ISREG(status.st_mode))
-        return ERR_OK;
-    return ERR_INVALID;
 }
 
 /* ---- libfstrm's writer ---- */
@@ -231,18 +281,36 @@ static void drop_writer(struct frames *frames)
         close_socket(frames);
 }
 
-/* Logs once per outage. */
+/* Logs once per outage. A file is never missed. */
 static void log_missed(struct frames *frames, const char *what)
 {
-    if (!frames->is_missed)
+    if (!frames->is_missed && !frames->is_file)
         LOG(LOG_NOTICE, "dnstap",
             "%s %s; messages wait for a reader, and are lost when their ring is full", what,
             frames->path);
     frames->is_missed = true;
 }
 
+static void frames_change_file(struct frames *frames)
+{
+    drop_writer(frames);
+    close(frames->fd);
+    if (frames_begin_file(frames, frames->next_fd))
+        LOG(LOG_ERROR, "dnstap", "%s cannot be emptied", frames->path);
+    frames->next_fd = -1;
+    LOG(LOG_INFO, "dnstap", "messages go to a new file %s", frames->path);
+}
+
+void frames_reopen(struct frames *frames)
+{
+    if (frames->is_file)
+        atomic_store(&frames->must_reopen, true);
+}
+
 bool frames_open(struct frames *frames)
 {
+    if (frames_has_next(frames))
+        frames_change_file(frames);
     if (frames->writer)
         return true;
     frames->writer = new_writer(frames);
@@ -288,7 +356,7 @@ enum err frames_new(struct frames **out, const char *path, bool is_file, struct 
     frames->path = path;
     frames->is_file = is_file;
     frames->drain = drain;
-    frames->fd = -1;
+    frames->fd = frames->next_fd = -1;
     enum err err = is_file ? frames_open_file(frames) : ERR_OK;
     if (err) {
         frames_free(frames);
@@ -305,6 +373,8 @@ void frames_free(struct frames *frames)
     drop_writer(frames);
     if (frames->fd >= 0)
         close(frames->fd);
+    if (frames->next_fd >= 0)
+        close(frames->next_fd);
     free(frames);
 }
 
@@ -320,6 +390,11 @@ enum err frames_new(struct frames **out, const char *path, bool is_file, struct 
 }
 
 void frames_free(struct frames *frames)
+{
+    (void)frames;
+}
+
+void frames_reopen(struct frames *frames)
 {
     (void)frames;
 }

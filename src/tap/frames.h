@@ -6,7 +6,7 @@
 /*
  * A frame stream of dnstap payloads to a socket or a file, with libfstrm: handshake, frames and
  * end. The socket is our own, so that no call waits longer than the drain allows. Only the drain's
- * thread calls these functions, except frames_new() and frames_free().
+ * thread calls these functions, except frames_new(), frames_free() and frames_reopen().
  */
 
 #include <stdbool.h>
@@ -26,6 +26,11 @@ MUST_USE enum err frames_new(struct frames **out, const char *path, bool is_file
                              struct drain *drain);
 /* Closes the stream without an end frame. NULL is fine. */
 void frames_free(struct frames *frames);
+
+/* If the path no longer leads to the file, the next frames_open() ends the stream there and begins
+ * another one in the file of the path. If that is impossible, it logs that and goes on with the
+ * file. Does nothing for a socket. Any thread. */
+void frames_reopen(struct frames *frames);
 
 /* Connects to the reader and does the handshake, if necessary. Returns false without a reader. */
 bool frames_open(struct frames *frames);

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdalign.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,9 +31,6 @@ struct log_tap {
     struct query_log *log;
     size_t worker;
     struct stats *stats;
-    uint32_t lines_left; /* of failures */
-    uint32_t omitted;    /* failures without a line since the last one */
-    uint64_t refilled_at;
 } __attribute__((aligned(128))); /* no two workers share a cache line */
 
 struct query_log {
@@ -40,6 +39,9 @@ struct query_log {
     uint64_t lost; /* lines; written by the thread, like the values of struct stats */
     size_t len;    /* the length of the lines to write; used by the thread */
     char lines[PIPE_BUF];
+    /* All workers share these two. Only failures touch them, and lines while omitted is not 0. */
+    alignas(128) atomic_uint_least64_t failures_at;
+    atomic_uint_least32_t omitted; /* failures without a line since the last one */
     struct log_tap taps[];
 };
 
@@ -70,6 +72,14 @@ static void query_log_fill(struct query_record *record, const struct tap_reply *
         record->source = *reply->source;
 }
 
+/* Returns the failures that had no line since the last one. */
+static uint32_t query_log_take_omitted(struct query_log *log)
+{
+    if (!atomic_load_explicit(&log->omitted, memory_order_relaxed))
+        return 0;
+    return atomic_exchange_explicit(&log->omitted, 0, memory_order_relaxed);
+}
+
 static void query_log_leave_record(struct log_tap *mine, const struct tap_reply *reply)
 {
     const char *view = reply->message.view ? reply->message.view : "";
@@ -87,8 +97,7 @@ static void query_log_leave_record(struct log_tap *mine, const struct tap_reply 
     query_log_fill(&record, reply);
     record.view_len = (uint8_t)view_len;
     record.cause_len = (uint8_t)cause_len;
-    record.omitted = mine->omitted;
-    mine->omitted = 0;
+    record.omitted = query_log_take_omitted(mine->log);
     memcpy(out, &record, sizeof(record));
     out += sizeof(record);
     if (reply->name.len > 0)
@@ -103,16 +112,18 @@ static void query_log_on_reply(struct tap *tap, const struct tap_reply *reply)
     query_log_leave_record(CONTAINER_OF(tap, struct log_tap, tap), reply);
 }
 
-/* Whether a failure may have a line now. */
-static bool query_log_take_failure(struct log_tap *mine, uint64_t now)
+/* Whether a failure may have a line now. Each line moves failures_at on by its time, from now or a
+ * later time. The distance from now is the share of the bound that is used. */
+static bool query_log_take_failure(struct query_log *log, uint64_t now)
 {
-    uint64_t since = now > mine->refilled_at ? now - mine->refilled_at : 0;
-    uint64_t lines = since / QUERY_LOG_FAILURE_US;
-    mine->refilled_at += lines * QUERY_LOG_FAILURE_US;
-    mine->lines_left = (uint32_t)MIN(mine->lines_left + lines, (uint64_t)QUERY_LOG_FAILURES);
-    if (mine->lines_left == 0)
-        return false;
-    mine->lines_left--;
+    uint64_t end = now + (uint64_t)QUERY_LOG_FAILURES * QUERY_LOG_FAILURE_US;
+    uint64_t at = atomic_load_explicit(&log->failures_at, memory_order_relaxed), next;
+    do {
+        next = MAX(at, now) + QUERY_LOG_FAILURE_US;
+        if (next > end)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&log->failures_at, &at, next,
+                                                    memory_order_relaxed, memory_order_relaxed));
     return true;
 }
 
@@ -121,10 +132,10 @@ static void query_log_on_reply_of_failure(struct tap *tap, const struct tap_repl
     struct log_tap *mine = CONTAINER_OF(tap, struct log_tap, tap);
     if (reply->rcode != RCODE_SERVFAIL)
         return;
-    if (query_log_take_failure(mine, reply->message.answered_at))
+    if (query_log_take_failure(mine->log, reply->message.answered_at))
         query_log_leave_record(mine, reply);
-    else if (mine->omitted < UINT32_MAX)
-        mine->omitted++;
+    else
+        atomic_fetch_add_explicit(&mine->log->omitted, 1, memory_order_relaxed);
 }
 
 /* ---- the thread ---- */
@@ -208,8 +219,6 @@ struct query_log *query_log_new(size_t workers, int fd)
         return NULL;
     memset(log, 0, size);
     log->fd = fd;
-    for (size_t i = 0; i < workers; i++)
-        log->taps[i].lines_left = QUERY_LOG_FAILURES;
     options.owner = log;
     log->drain = drain_new(&options);
     if (log->drain)

@@ -21,8 +21,9 @@
 
 enum { QUERY_LOG_RING = 2 * 1024 * 1024 }; /* bytes for each worker, some 15000 queries */
 
-/* The bound of lines of failures alone, for each worker: this many at once, then one in this time.
- * The next line counts the failures that had none. */
+/* The bound of lines of failures alone, for all workers: this many at once, then one in this time.
+ * The next line counts the failures that had none. The journal of systemd suppresses all lines of a
+ * service that writes 10000 in 30 s, so workers do not multiply the bound. */
 enum { QUERY_LOG_FAILURES = 100, QUERY_LOG_FAILURE_US = 100 * 1000 };
 
 /* The queries that get a line. */

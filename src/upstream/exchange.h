@@ -16,7 +16,9 @@
  * only server, and once to each of several servers.
  *
  * Bounds: EXCHANGE_ATTEMPTS_MAX queries, EXCHANGE_SILENT_MAX unanswered ones and EXCHANGE_WALL_US,
- * or less if the question says so. A query without a route to its server does not count. If all
+ * or less if the question says so. A query without a route to its server does not count. A stream
+ * that opens while a datagram is late also takes the question, once for each such datagram and one
+ * at a time. These copies do not count: an off-path attacker cannot forge their answers. If all
  * servers are given up and the question accepts it, there is one round: one query for each server
  * at once, at most EXCHANGE_SILENT_MAX, for EXCHANGE_ROUND_US. So every further name of a dead zone
  * costs its client little, and a server that comes back is still found.

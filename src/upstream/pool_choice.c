@@ -16,9 +16,9 @@ static bool has_fallback(const struct conn *conn)
     return conn->options->fallback == UPSTREAM_FALLBACK_UDP;
 }
 
-/* Both take queries. Prefers the one without doubt, then the one without a planned end. A pool of
- * one kept connection prefers the older until that is filled to three quarters, because splitting
- * halves the batches. Else prefers the one with less load. */
+/* Both take queries. Prefers the one without doubt, then the one without a planned end, then the
+ * one with less load. A pool of one kept connection prefers the older until that is filled to three
+ * quarters, because splitting halves the batches. */
 static bool is_better(const struct conn *conn, const struct conn *best, bool is_lossy)
 {
     bool is_spread = is_lossy && conn_in_flight(best) >= SPREAD_IN_FLIGHT;

@@ -51,8 +51,8 @@ static bool needs_synthesise(const struct rrsets *sets, const struct rrset *dnam
     return true;
 }
 
-/* Whether a trust anchor for the name is below the owner of this DNAME RRset, which then has no say
- * about the name, secure or not. A DS record belongs to the zone above its owner. */
+/* Whether a trust anchor for the name is below the owner of this DNAME RRset, which then proves
+ * nothing about the name, secure or not. A DS record belongs to the zone above its owner. */
 static bool needs_is_beyond_anchor(const struct validation_view *view, const struct rrsets *sets,
                                    const struct rrset *dname, struct name name)
 {
@@ -88,7 +88,8 @@ static bool needs_leads_to(const struct rrsets *sets, const struct rrset *cname,
 }
 
 /* Needs the alias at the name, and gives the name that it leads to. False: the
- * name has none, or its CNAME record contradicts its DNAME record, or that one has no say. */
+ * name has none, or its CNAME record contradicts its DNAME record, or an anchor is below the DNAME
+ * record. */
 static bool needs_alias(struct needs *out, const struct rrsets *sets,
                         const struct validation_view *view, struct name name,
                         uint8_t wire[NAME_WIRE_MAX], struct name *next)
@@ -125,7 +126,7 @@ static bool needs_made_cname(struct needs *out, const struct rrsets *sets,
 }
 
 /* The name at the end of the chain. A DNAME may make it too long (RFC 6672 section 2.2). False: its
- * CNAME record contradicts its DNAME record, or that one has no say. */
+ * CNAME record contradicts its DNAME record, or an anchor is below the DNAME record. */
 static bool needs_end(struct needs *out, const struct rrsets *sets,
                       const struct validation_view *view)
 {

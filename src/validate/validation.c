@@ -80,8 +80,8 @@ static bool target_is_proof(const struct call *call)
     return call->v->target != VALIDATION_END && call->v->optional & bit(call->v->target);
 }
 
-/* Returns the zone that a proof claims to be of: its first signer. A proof at a zone cut is of the
- * zone above, and an anchor at the cut says nothing about that one. */
+/* Returns the zone to which a proof claims to belong: its first signer. A proof at a zone cut
+ * belongs to the zone above, and an anchor at the cut says nothing about that one. */
 static struct name proof_home(const struct call *call, struct name owner)
 {
     struct rrsig sig;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Proofs by any NSEC records about any name: one byte chooses the zone, two are the type, then come
- * the name and the records, each as owner, length and RDATA. Nothing outside of the zone is proven,
- * case plays no part, proofs cost nothing, and a zone cut needs a record of the name itself.
+ * Proves with any NSEC records about any name. The first byte chooses the zone, two are the type,
+ * and then come the name and the records, each as owner, length and RDATA. No name outside of the
+ * zone is proven, case plays no part, proofs cost nothing, and a zone cut needs a record of the
+ * name itself.
  */
 #include <stdlib.h>
 #include <string.h>

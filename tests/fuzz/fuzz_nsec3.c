@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Proofs by any NSEC3 records about any name. Six bytes choose the zone, type, units, iterations
- * and salt; then come the name and a program of records. A record is raw bytes, or it matches or
+ * Proves with any NSEC3 records about any name. Six bytes choose the zone, type, units, iterations
+ * and salt. Then come the name and a program of records. A record is raw bytes, or it matches or
  * covers an ancestor of the name or a wildcard, since no fuzzer finds a hash. The units never grow,
- * a price is paid for each proof, opt-out and iterations come from the records, and case plays no
- * part.
+ * each proof has a price, opt-out and iterations come from the records, and case plays no part.
  */
 #include <stddef.h>
 #include <stdlib.h>

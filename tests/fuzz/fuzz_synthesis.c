@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Spans of any records that answer for any name: one byte chooses the zone, two are the type, then
- * come the name and the records, each as a byte for its kind, owner, length and RDATA. Each answer
- * that is synthesised has a proof, and denial says the same about the records of that proof alone.
+ * Answers other names from spans of any records. The first byte chooses the zone, two are the type,
+ * and then come the name and the records, each as a byte for its kind, owner, length and RDATA.
+ * Each synthesised answer has a proof, and the denial code reaches the same verdict from the
+ * records of that proof alone.
  */
 #include <stdlib.h>
 #include <string.h>

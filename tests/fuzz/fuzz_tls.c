@@ -4,11 +4,11 @@
 /*
  * The first byte chooses the use of the rest, the second the pieces in which bytes arrive.
  *
- * - Bytes for a client or a server that waits for its peer's first flight: an end sends nothing to
- * a peer without the keys, and its error is final.
- * - Places and bits: a whole conversation of two ends, with these bits flipped on the wire. An end
- *   hears a prefix of the other's bytes and nothing else; a client hears only an authenticated
- * peer; without a flip both hear everything.
+ * - Bytes for a client or a server that waits for its peer's first flight. Such an end sends
+ *   nothing to a peer without the keys, and its error is final.
+ * - Places and bits for a whole conversation of two ends. These bits are flipped on the wire. An
+ *   end receives a prefix of the other's bytes and nothing else, a client accepts only an
+ *   authenticated peer, and without a flip both receive everything.
  */
 
 #include <stddef.h>
@@ -111,7 +111,7 @@ static void feed(struct end *end, struct span bytes, size_t max)
 
 /* ---- random bytes ---- */
 
-static void check_stranger(bool is_client, struct span bytes, size_t max)
+static void check_random_bytes(bool is_client, struct span bytes, size_t max)
 {
     struct end end;
     static const uint8_t more[64];
@@ -204,6 +204,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % KINDS == FLIPS)
         check_flips(rest, data[1]);
     else
-        check_stranger(data[0] % KINDS == TO_CLIENT, rest, data[1]);
+        check_random_bytes(data[0] % KINDS == TO_CLIENT, rest, data[1]);
     return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Messages with TSIG records. The first byte chooses the algorithm; then messages with a length
- * come: each is an answer to one signed query, and also a query to us. No message verifies,
- * because the fuzzer lacks the secret, unless the program signs it: then every message that parses
- * must verify.
+ * Messages with TSIG records. The first byte chooses the algorithm. Then come messages, each with
+ * its length. Each serves as an answer to one signed query, and as a query to us. The fuzzer lacks
+ * the secret, so no message verifies unless the program signs it. A signed message that parses must
+ * verify.
  */
 #include <string.h>
 

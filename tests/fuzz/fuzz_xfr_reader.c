@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * The messages of a transfer, each with its length. The first byte chooses AXFR or IXFR, the second
- * the held serial. The sink checks the records: inside the zone, one beginning, and no removal from
- * a whole zone. A complete transfer adds one SOA record more than it removes, from changes as many.
+ * the held serial. The sink checks that records are inside the zone, that the transfer begins once,
+ * and that a whole zone has no removal. A complete whole zone adds one SOA record more than it
+ * removes, and complete changes add as many as they remove.
  */
 #include "base/check.h"
 #include "dns/rrtype.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads any bytes as a master file. A fault has a line of the text, and the records of a zone come
- * in order, have the shape of their types and are found again. The zone is read as a catalog too.
+ * Reads any bytes as a master file. A fault has a line of the text. The records of a zone come in
+ * order, have the form of their types, and are found again. The zone is also read as a catalog.
  */
 #include <stddef.h>
 #include <stdint.h>

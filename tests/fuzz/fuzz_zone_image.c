@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * The file of a transferred zone. The fuzzer cannot find the hash, so each input is also read with
- * the right hash behind it. A version that comes out is written again and must come back the same.
+ * the right hash at its end. A version that is read is written again and must come back the same.
  * The bytes also serve as a NOTIFY.
  */
 #include <stdlib.h>

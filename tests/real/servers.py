@@ -30,8 +30,8 @@ ns A 192.0.2.53
 * A 192.0.2.1
 """
 
-# name: (program, words of its command line, name of its file, whether it resolves, the program that speaks
-# TLS). {conf} is its file, {folder} its folder.
+# name: (program, words of its command line, name of its file, whether it resolves, the program that speaks TLS). {conf}
+# is the path of its file, {folder} that of its folder.
 ROWS = {
     "nsd": ("nsd", ["-d", "-c", "{conf}"], "nsd.conf", False, "itself"),
     "knotd": ("knotd", ["-c", "{conf}"], "knot.conf", False, "haproxy"),

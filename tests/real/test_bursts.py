@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Does every one of several queries that are asked at once get its answer at once? Some servers answer the first message of
-a TLS record and leave the others until further bytes come: to a client that is a stall, to the daemon a silent upstream.
+"""Does each query of a burst get its answer at once? Some servers answer the first message of a TLS record and leave
+the others until further bytes come. A client sees a stall then, and the daemon a silent upstream.
 
-The full form asks each server directly, too, by the same client over the same transport, and compares the times."""
+The full form also asks each server directly, with the same client over the same transport, and compares the times."""
 
 import socket
 import ssl
@@ -17,8 +17,8 @@ SIZES = (1, 2, 4, 8, 64)
 QUICK_ROUNDS, FULL_ROUNDS = 4, 60
 SERVERS = ("nsd", "knotd", "bind", "unbound", "kresd", "pdns", "recursor", "dnsdist")
 TROUBLE = ("upstream_retries_total", "upstream_fallbacks_total", "upstream_cold_queries_total", "upstream_late_answers_total")
-# An answer is slow if it takes more than TIMES times the server's own time, and SPARE_S longer: two processes may wait
-# that long for a CPU on a busy machine.
+# An answer is slow if it takes more than TIMES times the server's own time and more than SPARE_S longer. Two processes
+# may wait that long for a CPU on a busy machine.
 TIMES, SPARE_S = 2, 0.002
 
 
@@ -61,7 +61,7 @@ def burst(asker, zone, size, rounds):
     return failed, sorted(times)
 
 
-def told(times):
+def as_text(times):
     """Returns the median and the slowest time in milliseconds, as text."""
     return [f"{1000 * seconds:.2f}" for seconds in (times[len(times) // 2], times[-1])] if times else ["-", "-"]
 
@@ -93,7 +93,7 @@ def test_all_of_a_burst_are_answered_at_once(servers, nailupd, report, is_full, 
             trouble = {key: value for key, value in trouble.items() if value}
             before = after
             mark = "slow" if is_full and is_slow(times, own) else ""
-            rows.append((name, transport, size, *told(own), *told(times), mark))
+            rows.append((name, transport, size, *as_text(own), *as_text(times), mark))
             if failed or trouble:
                 bad.append((transport, f"{size} at once, {rounds} times: {failed} failed", trouble))
         row = by_address(daemon)[server.address(transport)]

@@ -35,12 +35,12 @@ def proxy(servers, authority):
 
 def ask(daemon, servers, queries, at_once):
     """Sends queries to all servers. Returns {(name, transport): (failures, cold queries)}."""
-    asker, told, cold = Asker(daemon), {}, 0
+    asker, reported, cold = Asker(daemon), {}, 0
     for server, transport in places(servers):
         answers = [answer for _ in range(queries // at_once) for answer in asker.ask([server.zones[transport]] * at_once)]
         now = sum_of(daemon.metrics(), "upstream_cold_queries_total")
-        told[server.name, transport], cold = (answers.count(None), now - cold), now
-    return told
+        reported[server.name, transport], cold = (answers.count(None), now - cold), now
+    return reported
 
 
 def test_a_connection_carries_exactly_its_number_of_queries(servers, proxy, nailupd, report, limit, queries, at_once):
@@ -48,7 +48,7 @@ def test_a_connection_carries_exactly_its_number_of_queries(servers, proxy, nail
     config = zones_for(servers, address=proxy.address, fallback="none")
     daemon = nailupd({**config, "tcp-upstream-keepalive-maxrequests": limit})
     eventually(lambda: all(by_address(daemon)[proxy.address(*place)]["ready"] for place in places(servers)), within=15)
-    told = ask(daemon, servers, queries, at_once)
+    reported = ask(daemon, servers, queries, at_once)
 
     rows, bad = [], []
     for server, transport in places(servers):
@@ -57,9 +57,9 @@ def test_a_connection_carries_exactly_its_number_of_queries(servers, proxy, nail
                    by_address(daemon)[proxy.address(server, transport)]["queries"])
         frames = proxy.frames(server, transport)
         full, begun = frames.count(limit), [count for count in frames if count != limit]
-        row = (server.name, transport, sum(frames), len(frames), full, begun, *told[server.name, transport])
+        row = (server.name, transport, sum(frames), len(frames), full, begun, *reported[server.name, transport])
         rows.append(row)
-        failed, cold = told[server.name, transport]
+        failed, cold = reported[server.name, transport]
         # A connection that carries fewer queries is still in use, or the peer closed it before its idle limit was
         # known.
         if max(frames) > limit or full < queries // limit or failed or (cold and limit >= PACE):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Is a nailed address ready all the time? Each server has its own idle limit, from two seconds to two minutes. One
-daemon never gets a query; another one gets one every twenty seconds, and no query may wait for a dial."""
+daemon never gets a query. Another one gets a query every twenty seconds, and none may wait for a dial."""
 
 import time
 
@@ -29,7 +29,7 @@ class Watch:
 
 
 class ColdCounter:
-    """Queries each zone once, one by one, and reads the number of cold queries after each."""
+    """Queries the zones one by one, and reads the number of cold queries after each query."""
 
     def __init__(self, daemon):
         self.daemon, self.asker = daemon, Asker(daemon)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A server restarts under load: which queries fail while it is away, and is its address nailed again when it
-returns?
+"""A server restarts under load. Which queries fail while it is away, and is its address nailed again when it returns?
 
-While it is away a query over TCP cannot be answered, but each gets a reply. A query over strict TLS waits, and
-is answered if the server returns soon enough. Once the address has a ready connection again, nothing fails. Time
-only bounds how long the test waits for that."""
+While the server is away, a query over TCP gets an error, but never silence. A query over strict TLS waits, and is
+answered if the server returns soon enough. No query fails once the address has a ready connection again. Time only
+bounds how long the test waits for that."""
 
 import time
 
@@ -42,8 +41,8 @@ class Restart:
         self.outcomes = self.flow.end()
 
     def row(self, server, transport):
-        """(sent, without reply, failed before, while it was away, until it was ready, after that, seconds to the
-        first answer after its return)"""
+        """Returns (sent, without reply, failed before the end, failed while the server was away, failed until the
+        connection was ready, failed after that, seconds to the first answer after its return)."""
         outcomes = sorted(self.outcomes[server.zones[transport]], key=lambda outcome: outcome[0])
         edges = (0, self.ended_at - 0.1, self.back_at, self.ready_at, time.monotonic())
         failed = [sum(begin <= sent_at < end and rcode != 0 for sent_at, rcode in outcomes) for begin, end in zip(edges, edges[1:])]

@@ -69,7 +69,7 @@ static const struct word_bit adjust_words[] = {
     {"reset", ADJUST_RESET},
     {"silent", ADJUST_SILENT},
     {"cookie", ADJUST_COOKIE},
-    {"from_stranger", ADJUST_SPOOF},
+    {"from_elsewhere", ADJUST_SPOOF},
     {"icmp", ADJUST_ICMP},
     {"wrong_cookie", ADJUST_WRONG_COOKIE},
 };

@@ -12,9 +12,9 @@
 struct config;
 struct zone_set;
 
-/* Reads all zones of the configuration. A file that is missing, or a digest that
- * does not match or is not signed at this time of the wall clock, leaves its zone without data.
- * Returns NULL without zones, or when a file is malformed: then why is a sentence. */
+/* Reads all zones of the configuration. A zone has no data if its file is missing, or if its digest
+ * does not match or has no valid signature at this time of the wall clock. Returns NULL if there
+ * are no zones, or if a file is malformed: then why is a sentence. */
 struct zone_set *held_open(const struct config *config, int64_t wall_s, char *why, size_t size);
 
 #endif

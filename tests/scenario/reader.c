@@ -48,7 +48,7 @@ static void put_number(char text[READER_LINE_MAX], unsigned number)
     char digits[16];
     size_t len = (size_t)snprintf(digits, sizeof(digits), "%u", number);
     for (char *at = text; (at = strchr(at, '%')) != NULL; at += len) {
-        size_t rest = strlen(at); /* of the mark, and with the end behind it */
+        size_t rest = strlen(at); /* the bytes from the mark to the end, with the NUL */
         if ((size_t)(at - text) + len + rest > READER_LINE_MAX)
             return;
         memmove(at + len, at + 1, rest);

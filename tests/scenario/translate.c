@@ -247,8 +247,8 @@ static void put_files(struct translating *work, struct buf *yaml)
     translate_put(yaml, "TEMPFILE_END\n");
 }
 
-/* The built-in anchors of the real root count for no play: names below none of the anchors of the
- * file are insecure, as in Unbound. */
+/* The built-in anchors of the real root never count in a play. A name below no anchor of the file
+ * is insecure, as in Unbound. */
 static void put_anchors(struct translating *work, struct buf *yaml)
 {
     struct span anchors = buf_span(&work->anchors), insecure = buf_span(&work->insecure);

@@ -43,12 +43,12 @@ struct zone_signing {
     bool is_signed;
     bool has_nsec3, has_opt_out;
     uint16_t iterations;
-    uint8_t algorithm; /* of the key; 0 means Ed25519 */
-    bool lacks_ds;     /* the zone above has no DS record for it */
-    bool lacks_proofs; /* no NSEC or NSEC3 records */
-    bool is_narrow;    /* NSEC spans that cover little more than the denied name (RFC 4470) */
-    bool lacks_keys;   /* no DNSKEY record */
-    uint8_t ds_algorithm, ds_digest; /* used instead of the true ones where set */
+    uint8_t algorithm; /* the algorithm of the key; 0: Ed25519 */
+    bool lacks_ds;     /* the zone above has no DS record for this zone */
+    bool lacks_proofs; /* the zone has no NSEC or NSEC3 records */
+    bool is_narrow;    /* the NSEC spans cover little more than the denied name (RFC 4470) */
+    bool lacks_keys;   /* the zone has no DNSKEY record */
+    uint8_t ds_algorithm, ds_digest; /* where set, they replace the true ones */
     bool has_bad_ds;                 /* the digest belongs to another key */
     uint16_t key_flags;              /* 257 at first */
     uint32_t key_ttl_s;              /* the TTL of the DNSKEY record; 0: an hour */

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Just enough of a C scanner: blanks comments and literals, finds includes and functions.
+"""A small C scanner: it blanks comments and literals, and finds includes and functions.
 
-It keeps every line where it was, so that what it finds has the line number of the file.
-"""
+It keeps every line in its place, so that an include or a function has the line number of the file."""
 import re
 
 TOKEN = re.compile(

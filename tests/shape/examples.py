@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Checks what users read: manual pages and example configurations.
+"""Checks the manual pages and the example configurations.
 
-Every row of options.def, metrics.def and commands.def is in its built page, every TLS failure has a
-paragraph, every alert has a heading in docs/operating.md, and mandoc finds no fault in any page. The
-daemon, where it is built, loads every example, also from nailup.yaml(5), and loads its own print of it.
-Substitutes replace the files that an example names.
-"""
+Every row of options.def, metrics.def and commands.def is in its built page, every TLS failure has a paragraph, every
+alert has a heading in docs/operating.md, and mandoc finds no fault in any page. The daemon, where it is built, loads
+every example, also from nailup.yaml(5), and loads its own print of it. Substitutes replace the files that an example
+names."""
 import argparse
 import re
 import shutil

@@ -15,28 +15,30 @@ import sys
 from pathlib import Path
 
 FOLDERS = ("src", "include", "bench", "tests", "docs", "man", "conf", "tools", "packaging", "completion", "schema",
-           "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CMakeLists.txt", "check", "demo")
+           "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CMakeLists.txt", "check", "demo",
+           ".ci", ".clang-tidy")
 EXEMPT = ("docs/glossary.md", "CONTRIBUTING.md", "tests/shape/language.py", "tests/shape/test_shape.py")
 NOT_PROSE = ("corpus", "results", "unbound", "deckard")  # data, and files of other projects
 
 # No sentence opens with one of the first list. No subject is one of the second list.
-OPENINGS = re.compile(r"^(Of|As|But for|Whom|Who|What|Whose|Those|Whoever|Nor|Nobody)\b(?! usual\b)")
+OPENINGS = re.compile(r"^(Of|As|And|But for|Else|Whom|Who|What|Whose|Those|Whoever|Nor|Nobody)\b(?! usual\b)")
 PHRASES = [re.compile(words, re.IGNORECASE) for words in (
-    r"\bnobody\b", r"\bwhoever\b", r"\bwhom\b", r"\bof before\b", r"\bis told\b", r"\bare told\b",
+    r"\bnobody\b", r"\bsomebody\b", r"\bstrangers?\b", r"\bwhoever\b", r"\bwhom\b", r"\bof before\b",
+    r"\bis told\b", r"\bare told\b",
     r"\bhas the word\b", r"\bthe word of\b", r"\bthe inside\b", r"\bby itself alone\b",
     r"\bcomes? to be\b", r"\bis of use\b", r"\bof no use\b", r"\bnothing of the sort\b", r"\bgoes without\b",
-    r"\bstands? (in|at|for|behind|before|still|there|alone|together)\b", r"\blies in\b", r"\blies at\b",
+    r"\bstands? (in|at|for|between|behind|before|still|there|alone|together)\b", r"\blies in\b", r"\blies at\b",
     r"\bthat of before\b", r"\bbut those\b", r"\bto who\b", r"\bby who\b", r"\bfor who\b", r"\bwith who\b",
-    r"\bof who\b", r"\bthis one's\b", r"\bby the way of\b", r"\bin a circle\b", r"\bas it was planned\b",
+    r"\bof who\b", r"\bthis one's\b", r"\bby the way of\b", r"\bcircles?\b", r"\bas it was planned\b",
     r"\bneither\b", r"\bnor\b", r"\banew\b", r"\bany more\b", r"\ball the same\b", r"\bfor good\b", r"\bbut for\b",
     r"\bthereby\b", r"\bas such\b", r"\bthose (who|that|which)\b", r"\bis up to (?!\d)", r"\bknows no\b",
     r"\bof all others the\b", r"\b(an?|one|two) [\w -]{1,30} of (its|their|our) own\b",
-    r"\bdear(er|est)?\b", r"\bas a rule\b",
+    r"\bdear(er|est)?\b", r"\bas a rule\b", r"\b(can(not)?|could) be had\b", r"\bthe asking\b", r"\bas ever\b", r"\bno say\b",
     r"\bthere is none\b", r"\bits time is over\b", r"\bpast its end\b", r"\bparts? of (a|the) names?\b",
 )]
 # The name of a test is a sentence as well.
-TEST_NAME = re.compile(r"(?m)^(?:static void|\s*def) (test_(?:\w*_)?(?:who|whom|whoever|nobody|told|neither|nor|anew|"
-                       r"any_more|of_its_own)(?:_\w+)?)\(")
+TEST_NAME = re.compile(r"(?m)^(?:static void\s+|\s*def )(test_(?:\w*_)?(?:who|whom|whoever|nobody|somebody|strangers?|told|"
+                       r"neither|nor|anew|any_more|of_its_own|circles?|stands?_(?!for)\w+)(?:_\w+)?)\(")
 COMMENT_C = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 COMMENT_HASH = re.compile(r"(?m)(?:^|\s)#(?!!)[^\n]*(?:\n\s*#[^\n]*)*|\"\"\".*?\"\"\"", re.DOTALL)
 SCENARIOS = (".rpl", ".wrong", ".zones")

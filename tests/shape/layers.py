@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Checks the shape of the source against the tables of src/README.md.
 
-Fails on a name in the map that is gone, an include that goes up, a library used beside its door, a
+Fails on a name in the map that is gone, an include that goes up, a library used outside of its files, a
 cycle of modules, a function name that two files share, a header that does not compile alone, and a file
 without its two SPDX lines. Prints how long functions and files are, without judging.
 """

@@ -85,7 +85,7 @@ def check_rows(tables, path):
         at = NAME_AT.get(macro, slice(0, 1))
         name = ", ".join(arguments[at]) or arguments[-1]
         if name in seen:
-            tables.complain(path, line, f"{name} stands in line {seen[name]} already")
+            tables.complain(path, line, f"{name} is already in line {seen[name]}")
         seen[name] = line
 
 
@@ -138,9 +138,9 @@ def check_metrics(tables, path):
         if labels is None or (labels and not LABELS.fullmatch(labels)):
             tables.complain(path, line, f"{arguments[0]}: labels are written name=\"value\"")
         if (name, labels) in series:
-            tables.complain(path, line, f"{name}{{{labels}}} is there twice")
+            tables.complain(path, line, f"{name}{{{labels}}} occurs twice")
         if name in kinds and name != previous:
-            tables.complain(path, line, f"the rows of '{name}' do not stand together")
+            tables.complain(path, line, f"the rows of '{name}' are not adjacent")
         if kinds.setdefault(name, kind) != kind:
             tables.complain(path, line, f"'{name}' has two kinds")
         series.add((name, labels))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Tests the tests: a small tree breaks each rule of layers.py, links.py and tables.py once."""
+"""Tests the shape tests: a small tree breaks each of their rules once."""
 import json
 import subprocess
 import tempfile
@@ -92,10 +92,11 @@ class Language(unittest.TestCase):
         name = "test_a_server_that_" + "nobody_asks"
         self.assertEqual(self.hits("a.c", f"static void {name}(void **state)\n{{\n}}\n"), [(1, name)])
         self.assertEqual(self.hits("a.py", f"def test_a_server(): pass\n\ndef {name}():\n    pass\n"), [(3, name)])
+        self.assertEqual(self.hits("a.c", "static void\ntest_it_stands_" + "alone(void **state)\n{\n}\n")[0][0], 2)
+        self.assertEqual(self.hits("a.c", "static void test_words_stand_for_numbers(void **state)\n{\n}\n"), [])
 
     def test_tables_are_read_in_their_literals(self):
         self.assertEqual(self.hits("a.def", 'ROW(a, "What is left of the queue.")\n'), [(1, "What")])
-
 
     def test_scenarios_are_read_in_comments_and_titles(self):
         text = "; nailup\nserver: {a: 1}\nCONFIG_END\n; It waits\n; for whom it asks.\nSCENARIO_BEGIN Of an answer that comes\n"
@@ -192,7 +193,7 @@ class Links(SmallTree):
     def test_calls_in_one_direction_are_no_knot(self):
         self.assertEqual(self.knots(net__a="void b(void); void a(void) { b(); }", net__b="void b(void) {}"), [])
 
-    def test_a_circle_of_calls_and_data_is_a_knot(self):
+    def test_a_cycle_of_calls_and_data_is_a_knot(self):
         self.assertEqual(self.knots(net__a="extern int *b; int *a(void) { return b; }",
                                     net__b="int c(void); int *b; int d(void) { return c(); }",
                                     net__c="int *a(void); int c(void) { return *a(); }",
@@ -290,10 +291,10 @@ class Tables(SmallTree):
         self.assert_complains(self.check('METRIC(a, "a_ms", GAUGE, "", "Sentence.")\n'), "seconds")
         self.assert_complains(self.check('METRIC(a, "a", GAUGE, "b=c", "Sentence.")\n'), "labels")
 
-    def test_rows_of_a_name_stand_together(self):
+    def test_rows_of_a_name_are_adjacent(self):
         other = 'METRIC(o, "o", GAUGE, "", "Sentence.")\n'
         again = self.GOOD.removeprefix(self.FAMILY).replace("(a,", "(b,").replace("x", "z")
-        self.assert_complains(self.check(self.GOOD + other + again), "together")
+        self.assert_complains(self.check(self.GOOD + other + again), "adjacent")
 
     def test_rows_with_labels_have_a_family_and_no_others(self):
         row = self.GOOD.removeprefix(self.FAMILY)

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""An hour of churn at twice the size of the cache: is it flat, and is every answer right?
+"""An hour of churn at twice the size of the cache: is the memory flat, and is every answer right?
 
-First the program fills the cache with new names until it evicts. This shows how many fit of small and
-large answers, long and short TTLs, aliases and NXDOMAIN. A burst shows what many queries at once need.
-Then twice as many names are asked in random order, open loop. Ten a second are asked here as well, and
-what nailupd says is compared with what the upstream says. Each minute a line with memory and figures of
-the cache.
+First the program fills the cache with new names until it evicts. The program thus learns how many answers fit: small
+and large ones, long and short TTLs, aliases and NXDOMAIN. Then a burst allocates the memory for many waiting queries.
+Then clients query twice as many names in random order, open loop. Ten names a second are also queried at nailupd and at
+the upstream, and the two answers are compared. Each minute the program prints a line with the memory and figures of the
+cache.
 
 Usage: tests/soak/churn.py --build BUILD [--minutes 60] [--rate 2000] [--size-mib 8]
 
-Exits 1 if a query is lost, has another response code than the upstream's or another answer, if the
-cache counts more than its size, if nothing was evicted, or if memory grew after the third sample.
-"""
+Exits 1 if a query is lost, if its response code or answer differs from the upstream's, if the cache counts more than
+its size, if nothing was evicted, or if memory grew after the third sample."""
 
 import random
 import socket
@@ -24,7 +23,7 @@ import time
 
 from load_mix import TIMEOUT_MS, LoadRun, play, stage
 
-TIMES_THE_CACHE = 2    # this many times the number of names that fit
+TIMES_THE_CACHE = 2    # the number of names, as a multiple of the names that fit
 GROWTH_LIMIT = 1.05    # the growth of resident memory, from the sample below to the end
 SETTLED_SAMPLE = 3     # there is one sample a minute, or SAMPLES_MIN in a short run
 CHECKED_PER_S = 10     # names that are queried twice, here and at the upstream

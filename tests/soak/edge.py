@@ -171,8 +171,8 @@ class Changes(Side):
 
 
 class Versions(Side):
-    """Queries the versions of zones. Each must be at least as new as the one before. A lost update may have taken
-    effect."""
+    """Queries the versions of zones. Each must be at least as new as the one before. It may be newer than
+    expected, because an update without an answer may have taken effect."""
 
     def __init__(self, soak):
         super().__init__(soak, CHECK_S)

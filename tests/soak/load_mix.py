@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A run of load over one daemon, and its end. churn.py and edge.py say what is asked, what changes meanwhile and what must hold."""
+"""A run of load over one daemon, and its end. churn.py and edge.py define the queries, the changes meanwhile and the
+rules."""
 
 import argparse
 import json

@@ -3,9 +3,9 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """An hour of random questions over the hierarchy of tests/system/hierarchy while its servers die and come back.
 
-Every answer is compared with what is right (hierarchy/truth.py). SERVFAIL, or silence, is excused for a name whose
+Every answer is compared with the right one (hierarchy/truth.py). SERVFAIL, or silence, is excused for a name whose
 zones could not all be reached, and for a while after: a resolver may remember that a server was dead. The run fails
-with one wrong answer, with more than --unexcused failures, when the resolver ends, or when its memory grows.
+after one wrong answer, after more than --unexcused failures, when the resolver ends, or when its memory grows.
 
 Usage: tests/soak/recursion.py [--resolver unbound|named|nailupd --build BUILD] [--minutes 60] [--seed N]
        tests/soak/recursion.py --resolver IP@PORT --start COMMAND

@@ -7,9 +7,9 @@ One upstream can always be reached over some path, so every query must be answer
 daemon's memory must be flat once the cache is full, its open files too, and at rest it has no more
 connections to upstreams than before the first trouble. Exits 1 if one of these does not hold.
 
-With --transport tls the two upstreams of one zone are asked over strict TLS (trouble comes to one at a
-time), the one of the other zone over opportunistic TLS with UDP to fall back to, and half of the
-clients come over TLS as well.
+With --transport tls the two upstreams of one zone get queries over strict TLS, and trouble comes to one
+of them at a time. The upstream of the other zone gets queries over opportunistic TLS, and UDP is its
+fallback. Half of the clients use TLS as well.
 
 Usage: tests/soak/run.py --build BUILD [--transport tls] [--minutes 60] [--rate 2000] [--seed N]
 """
@@ -80,10 +80,10 @@ forward-zones:
 control: {{socket: {folder}/control.sock}}
 """
 
-# Troubles of an upstream's connections. Each round plays every kind once, in a random order. The words are
-# commands of "nailup-bench control", where {stream} is tcp or tls; a number is a pause in seconds; "stop" and
-# "start" are for its process. Over UDP the upstream answers all the while, unless its process is stopped or
-# its answers are slow.
+# The troubles of an upstream's connections. Each round plays every kind once, in a random order. The words are commands
+# of "nailup-bench control", in which {stream} is tcp or tls. A number is a pause in seconds. "stop" and "start" apply
+# to the upstream's process. Over UDP the upstream always answers, unless its process is stopped or its answers are
+# slow.
 TROUBLES = {
     "reset": ["{stream} reset"],
     "closed": ["{stream} fin"],
@@ -98,7 +98,7 @@ TROUBLES = {
     "killed and started": ["stop", 1, "start"],
     "one answer each": ["set one-shot-per-connection on"],
 }
-# Over TLS, the TCP connection below breaks in these ways as well, and new connections meet worse trouble.
+# Over TLS, the TCP connections break in these ways as well, and new connections meet worse trouble.
 TLS_TROUBLES = {
     "tickets forgotten": ["tls forget", "tls reset"],
     "keys renewed": ["tls renew"],

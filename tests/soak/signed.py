@@ -6,8 +6,8 @@ servers die and come back, and two of them lie now and then.
 
 Each answer is compared with the verdict that is right at that moment. An answer without the right verdict is wrong in
 either direction: wrong data, AD where nothing proves it, or no AD where everything does. SERVFAIL, or silence, for a
-zone that is right is excused only if a server that the zone needs was down then, or shortly before. The run fails with
-one wrong verdict, with more than --unexcused failures, when the resolver ends, or when its memory grows.
+zone without a fault is excused only if a server that the zone needs was down then, or shortly before. The run fails
+after one wrong verdict, after more than --unexcused failures, when the resolver ends, or when its memory grows.
 
 | zones | what happens to them | right verdict |
 |---|---|---|
@@ -160,8 +160,8 @@ class Roll:
 
 
 class Changing:
-    """A zone that is right, and now and then is not. right_since: infinity while it is not right; ended_at: its
-    signatures count no longer."""
+    """A zone that is right, and now and then is not. right_since: infinity while it is not right; ended_at: when its
+    signatures expire, infinity if they do not."""
 
     def __init__(self, name, rng):
         self.name, self.rng, self.times = name, rng, 0

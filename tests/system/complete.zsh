@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 #
-# What zsh offers for lines:  zsh -f complete.zsh FOLDER LINE...
-# A match a line, and a line "--" behind those of each LINE.
-# The completion system wants an interactive shell, so one runs on its own terminal; its compadd
-# tells the matches instead of adding them, between two marks.
+# Prints the completions of zsh for lines:  zsh -f complete.zsh FOLDER LINE...
+# Each match is a line, and a line "--" follows the matches of each LINE.
+# The completion system needs an interactive shell, so one runs on its own terminal. Its compadd
+# prints the matches between two marks instead of adding them.
 zmodload zsh/zpty
 zpty inner zsh -f -i
 zpty -w inner "PS1= PS2= RPS1= && stty -echo && fpath=(${(q)1} \$fpath) && autoload -Uz compinit && compinit -u -D"

@@ -167,7 +167,7 @@ def test_a_crash_leaves_a_whole_file(nsd, follow, nailupd, dig):  # noqa: F811
     assert states(again) == {old.tag: "VALID", new.tag: "ADDPEND"}
 
 
-def test_a_reload_keeps_the_state_and_takes_a_file_of_somebody_else(nsd, follow):  # noqa: F811
+def test_a_reload_keeps_the_state_and_takes_a_file_of_another_program(nsd, follow):  # noqa: F811
     old, new = Key(13), Key(15)
     daemon = follow(nsd(zone_of([old, new])), file_of(line_of(old, 2)))
     eventually(lambda: new.tag in states(daemon), within=15)

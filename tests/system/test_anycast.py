@@ -266,6 +266,22 @@ def site(request):
         shutil.rmtree(folder)
 
 
+@pytest.mark.parametrize("address", ["198.51.100.53/32", "198.51.100.53/24", "2001:db8:53::53/128", "2001:db8:53::53/48"])
+def test_a_route_accepts_queries_after_the_address_has_left(tmp_path, address):
+    """The network of an address is often announced, because routers of the Internet accept nothing longer than /24 or /48."""
+    space, host = Space(tmp_path / "space"), address.split("/")[0]
+    route = ["ip", *(["-6"] if ":" in host else []), "route", "show", "table", "local", "proto", "static"]
+    try:
+        script = space.start(FLEET / "nailup-anycast", address, env={"NAILUPCTL": "true", "INTERVAL": "0.1", "LINGER": "4"})
+        eventually(lambda: host in space.run("ip", "address", "show", "lo"))
+        script.terminate()
+        eventually(lambda: host not in space.run("ip", "address", "show", "lo") and f"local {host} dev lo" in space.run(*route))
+        assert script.wait(20) == 0
+        assert space.run(*route) == ""
+    finally:
+        space.close()
+
+
 def test_a_planned_stop_loses_no_query(site):
     one = site.instances[0]
     asking = [site.start_asking(12, address) for address in (SERVICE, SERVICE6)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """bench/attack: hostile answers follow their zones, the figures decide about the goals, and an attack reaches nailup
-and the report. These tests do not judge how well a resolver does."""
+and the report. These tests do not judge the quality of a resolver."""
 
 import csv
 import pathlib

@@ -259,15 +259,15 @@ def test_lookup_and_trace_find_the_answer_here(nailupd, responder, dig, tmp_path
     upstream = responder()
     daemon = nailupd(held(tmp_path / "zone"), upstreams=[upstream])
 
-    def told(command, name):
+    def reported(command, name):
         return daemon.ask(command, f"{name}.corp.example")[command]
 
     asked = upstream.stats()["udp_queries"]
     for name, rcode in (("www", "NOERROR"), ("no.www", "NXDOMAIN"), ("host.moved", "NOERROR")):
         assert dig(daemon, f"{name}.corp.example").status == rcode
         for command in ("lookup", "trace"):
-            assert (told(command, name)["answered"], told(command, name)["rcode"]) == ("here", rcode), (command, name)
+            assert (reported(command, name)["answered"], reported(command, name)["rcode"]) == ("here", rcode), (command, name)
     assert upstream.stats()["udp_queries"] == asked
-    assert (told("lookup", "away")["answered"], told("lookup", "away")["alias_to"]) == ("by upstreams", "far.example.")
-    assert told("lookup", "a.sub")["answered"] == "by upstreams" and told("lookup", "a.sub")["alias_to"] == ""
+    assert (reported("lookup", "away")["answered"], reported("lookup", "away")["alias_to"]) == ("by upstreams", "far.example.")
+    assert reported("lookup", "a.sub")["answered"] == "by upstreams" and reported("lookup", "a.sub")["alias_to"] == ""
     assert "far.example." in str(daemon.ask("trace", "away.corp.example")["records"])

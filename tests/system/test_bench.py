@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailup-bench against real peers: dig, kdig and dnsperf ask the responder, the generators ask it too, and raw
-sockets do things that no well-behaved client does. Most basic first."""
+"""nailup-bench against real peers: dig, kdig and dnsperf query the responder, the generators do so as well, and raw
+sockets misbehave as no client should. Most basic first."""
 
 import base64
 import contextlib
@@ -553,8 +553,8 @@ def test_loss_is_reported_and_no_answer_at_all_is_an_error(serve):
     done = run("load", "--server", served.server, "--rate", "100", "--duration", "0.2",
                "--timeout", "100", "--csv", ok=(1,))
     head, row = (line.split(",") for line in done.stdout.splitlines())
-    told = dict(zip(head, row))
-    assert (told["sent"], told["answered"], told["lost"]) == ("20", "0", "20")
+    reported = dict(zip(head, row))
+    assert (reported["sent"], reported["answered"], reported["lost"]) == ("20", "0", "20")
 
 
 def test_latency_counts_from_when_a_query_was_due(serve):

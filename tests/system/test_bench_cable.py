@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailup-bench cable: is there a distance, for datagrams, connections and errors, and is every packet accounted
-for? Each test runs in its own network namespace, in its own process; there its addresses are on no
-network. The tests assert the shortest delay, never the longest."""
+"""nailup-bench cable: do datagrams, connections and errors take the distance, and is every packet accounted for? Each
+test runs in its own process and network namespace, where its addresses are on no network. The tests assert the shortest
+delay, never the longest."""
 
 import json
 import os

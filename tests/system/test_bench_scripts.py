@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """The measuring scripts of bench/ and tests/soak/churn.py, each in its shortest form: does it measure and print its
-figures, and does it report missing programs? No figure is judged: a goal may be missed here."""
+figures, and does it report missing programs? The tests judge no figure, so a script may miss a goal here."""
 
 import importlib
 import json

@@ -62,10 +62,10 @@ def test_an_unreadable_query_file_is_reported_by_its_line(nailupd, responder, di
     daemon = nailupd(upstreams=[responder()])
     done = load(daemon, ";answer a.test. A ttl 60\na.test. 60 IN A 192.0.2.256\n;end\n"
                         ";answer b.test. A ttl 60\nb.test. 60 IN A 192.0.2.7\n;end\n")
-    told = json.loads(done.stdout)
+    reported = json.loads(done.stdout)
     assert done.returncode == 0
-    assert [row["line"] for row in told["refused"]] == [2]
-    assert told["loaded"]["answers"] == 1
+    assert [row["line"] for row in reported["refused"]] == [2]
+    assert reported["loaded"]["answers"] == 1
     assert dig(daemon, "b.test").data == ["192.0.2.7"]
     done = load(daemon, "x" * 3_000_000 + "\n")
     assert done.returncode == 1 and "line 1: " in done.stderr + done.stdout

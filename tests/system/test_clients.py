@@ -198,9 +198,9 @@ def test_kdig_reads_the_answer_as_json(shared):
     text = run("kdig", f"@{daemon.ip}", "-p", daemon.port, "+json", NAME, "A")
     if not text.startswith(("[", "{")):
         pytest.skip("this kdig knows no +json")
-    told = json.loads(text)
-    told = told[0] if isinstance(told, list) else told
-    answer = told.get("responseMessage", told)["answerRRs"]
+    reported = json.loads(text)
+    reported = reported[0] if isinstance(reported, list) else reported
+    answer = reported.get("responseMessage", reported)["answerRRs"]
     assert answer[0]["rdataA"].startswith("10.")
 
 

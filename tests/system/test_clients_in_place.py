@@ -53,9 +53,9 @@ def test_dig_learns_a_cookie_and_finds_it_good(nailupd, responder, dig):
     cookie = re.search(r"COOKIE: (2464c4abcf10c95701000000\w{24}) \(good\)", first).group(1)
     again = dig(daemon, "a.example", "A", f"+cookie={cookie}").text
     assert f"COOKIE: {cookie} (good)" in again
-    told = daemon.metrics()
-    assert told['cookies_total{result="new"}'] == 1
-    assert told['cookies_total{result="valid"}'] == 1
+    reported = daemon.metrics()
+    assert reported['cookies_total{result="new"}'] == 1
+    assert reported['cookies_total{result="valid"}'] == 1
 
 
 def test_kdig_gets_its_cookie_over_udp_and_tcp(nailupd, responder):
@@ -68,7 +68,7 @@ def test_kdig_gets_its_cookie_over_udp_and_tcp(nailupd, responder):
     assert daemon.metrics()['cookies_total{result="new"}'] == 2
 
 
-def test_cookies_of_lengths_that_cannot_be_are_format_errors(nailupd, responder):
+def test_cookies_of_impossible_lengths_are_format_errors(nailupd, responder):
     daemon = nailupd(upstreams=[responder()])
     for length in (1, 7, 9, 15, 41):
         answer = udp_ask(daemon, with_cookie(query(), bytes(length)))
@@ -85,12 +85,12 @@ def test_servers_with_one_secret_take_each_others_cookies(nailupd, responder, tm
     upstream = responder()
     config = {"server": {"cookie-secret-file": str(secrets)}}
     one, other = nailupd(config, upstreams=[upstream]), nailupd(config, upstreams=[upstream])
-    stranger = nailupd(upstreams=[upstream])
+    without_secret = nailupd(upstreams=[upstream])
     cookie = cookie_of(udp_ask(one, with_cookie(query(), b"12345678"), source=HONEST))
     assert cookie_of(udp_ask(other, with_cookie(query(), cookie), source=HONEST)) == cookie
-    assert cookie_of(udp_ask(stranger, with_cookie(query(), cookie), source=HONEST)) != cookie
+    assert cookie_of(udp_ask(without_secret, with_cookie(query(), cookie), source=HONEST)) != cookie
     assert other.metrics()['cookies_total{result="valid"}'] == 1
-    assert stranger.metrics()['cookies_total{result="bad"}'] == 1
+    assert without_secret.metrics()['cookies_total{result="bad"}'] == 1
 
 
 def test_workers_take_each_others_cookies(nailupd, responder):
@@ -136,12 +136,12 @@ def test_without_a_slip_queries_above_the_limit_get_no_answer(nailupd, responder
 def test_a_client_with_a_cookie_is_served_while_its_address_is_forged(nailupd, responder):
     daemon = nailupd(LIMITED, upstreams=[responder()])
     flood(daemon, 5 * QPS, source=HONEST)
-    told = udp_ask(daemon, with_cookie(query(), b"12345678"), source=HONEST)
-    while full_rcode(told) == NOERROR:  # on a slow machine, the second may be over
+    reported = udp_ask(daemon, with_cookie(query(), b"12345678"), source=HONEST)
+    while full_rcode(reported) == NOERROR:  # on a slow machine, the second may be over
         flood(daemon, 5 * QPS, source=HONEST)
-        told = udp_ask(daemon, with_cookie(query(), b"12345678"), source=HONEST)
-    assert full_rcode(told) == BADCOOKIE
-    cookie = cookie_of(told)
+        reported = udp_ask(daemon, with_cookie(query(), b"12345678"), source=HONEST)
+    assert full_rcode(reported) == BADCOOKIE
+    cookie = cookie_of(reported)
     answers = flood(daemon, 5 * QPS, source=HONEST,
                     make=lambda i: with_cookie(query("a.example", i), cookie))
     assert len(answers) == 5 * QPS

@@ -57,33 +57,33 @@ def queries(daemon):
 # ---- lookup, zones, log-level ----
 
 def test_lookup_predicts_the_answer_without_asking_a_server(cockpit, dig):
-    def told(name, kind="A"):
+    def reported(name, kind="A"):
         return cockpit.ask("lookup", name, kind)["lookup"]
 
     before = queries(cockpit)
     for name, how in (("www.example", "by upstreams"), ("x.ads.example", "here"),
                       ("x.worse.example", "here"), ("nas.lan", "here"),
                       ("out.lan", "by upstreams")):
-        assert told(name)["answered"] == how, name
-    assert told("a.corp.example")["zone"] == "corp.example."
-    assert told("out.lan")["alias_to"] == "www.corp.example."
-    bad = told("x.bad.example", "MX")
+        assert reported(name)["answered"] == how, name
+    assert reported("a.corp.example")["zone"] == "corp.example."
+    assert reported("out.lan")["alias_to"] == "www.corp.example."
+    bad = reported("x.bad.example", "MX")
     assert (bad["rcode"], bad["local_zone"], bad["local_action"], bad["local_origin"]) == (
         "NXDOMAIN", "bad.example.", "nxdomain", "block-lists")
     assert queries(cockpit) == before
     for name in ("www.example", "x.bad.example", "nas.lan"):
         answer = dig(cockpit, name)
-        assert told(name)["rcode"] == answer.status
-    assert told("www.example")["answered"] == "from the cache"
+        assert reported(name)["rcode"] == answer.status
+    assert reported("www.example")["answered"] == "from the cache"
 
 
 def test_lookup_tells_the_cache_and_the_order_of_upstreams(cockpit, dig):
     dig(cockpit, "ttl100.example")
-    all_told = cockpit.ask("lookup", "TTL100.example")
-    cached, = all_told["cached_answers"]
+    all_reported = cockpit.ask("lookup", "TTL100.example")
+    cached, = all_reported["cached_answers"]
     assert cached["state"] == "fresh" and cached["kind"] == "positive"
     assert 0 < cached["ttl_seconds"] <= 100 and cached["size_bytes"] > 12
-    rows = all_told["upstreams"]
+    rows = all_reported["upstreams"]
     assert {row["worker"] for row in rows} == {0, 1} and len(rows) == 4
     assert {row["upstream"] for row in rows} == {cockpit.up.server, cockpit.other.server}
     assert all(row["order"] in (1, 2) and row["health"] == "good" for row in rows)
@@ -108,18 +108,18 @@ def test_lookup_tells_how_an_answer_grows_old(cockpit, dig):
 
 
 def test_zones_lists_healthy_servers_and_local_data(cockpit):
-    told = cockpit.ask("zones")
+    reported = cockpit.ask("zones")
     assert [(zone["zone"], zone["transport"], zone["upstreams"], zone["good"])
-            for zone in told["zones"]] == [(".", "udp", 2, 2), ("corp.example.", "tcp", 1, 1)]
-    assert told["zones"][0]["addresses"].split() == [cockpit.up.server, cockpit.other.server]
-    assert told["local_zones"] == [{"zone": "ads.example.", "action": "nodata"}]
-    assert [(one["action"], one["names"]) for one in told["block_lists"]] == [("nxdomain", 2)]
+            for zone in reported["zones"]] == [(".", "udp", 2, 2), ("corp.example.", "tcp", 1, 1)]
+    assert reported["zones"][0]["addresses"].split() == [cockpit.up.server, cockpit.other.server]
+    assert reported["local_zones"] == [{"zone": "ads.example.", "action": "nodata"}]
+    assert [(one["action"], one["names"]) for one in reported["block_lists"]] == [("nxdomain", 2)]
 
 
 def test_the_log_level_changes_at_once(cockpit):
     assert cockpit.ask("log-level")["log"]["level"] == "info"
-    told = cockpit.ask("log-level", "debug")["log"]
-    assert told == {"level": "debug", "configured": "info",
+    reported = cockpit.ask("log-level", "debug")["log"]
+    assert reported == {"level": "debug", "configured": "info",
                     "lasts": "until the next reload or restart"}
     eventually(lambda: "the log level is debug" in cockpit.log())
     assert cockpit.ctl("log-level", "loud").returncode == 1
@@ -236,7 +236,7 @@ def test_foreign_names_do_not_control_the_terminal(cockpit):
 
 
 def test_malformed_requests_do_no_harm(cockpit):
-    def told(line):
+    def reported(line):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(cockpit.socket_path)
             try:
@@ -246,8 +246,8 @@ def test_malformed_requests_do_no_harm(cockpit):
                 return b""
     for line in (b"lookup\t" + b"a" * 65536 + b"\n", b"lookup\t" + b"\\" * 4000 + b"\n",
                  b"lookup\t\x1b\n", b"zones\t" * 600 + b"\n", b"lookup\ta\tA\tA\n"):
-        assert not told(line).startswith(b"ok")
-    assert b"\\255\\254." in told(b"lookup\t\xff\xfe\n")  # a name may contain these bytes
+        assert not reported(line).startswith(b"ok")
+    assert b"\\255\\254." in reported(b"lookup\t\xff\xfe\n")  # a name may contain these bytes
     for _ in range(20):  # clients that send a command and leave
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(cockpit.socket_path)

@@ -59,7 +59,7 @@ def test_every_server_has_a_row_for_each_cell_and_transport(results):
     assert len(rows) == len(seen)
 
 
-def test_rows_hold_figures_that_can_be(results):
+def test_rows_hold_possible_figures(results):
     for row in rows_of(results / "results.csv"):
         assert 0 < int(row["answered"]) <= int(row["sent"])
         assert int(row["noerror"]) <= int(row["answered"])
@@ -160,10 +160,10 @@ def test_distances_use_the_cable_or_the_report_says_that_it_is_missing(far_resul
 
 class FakeTeller:
     def __init__(self):
-        self.told = {}
+        self.sent = {}
 
     def set(self, settings):
-        self.told.update(settings)
+        self.sent.update(settings)
 
 
 def stage_with(modules, cable):
@@ -178,9 +178,9 @@ def test_the_distance_is_the_cables_and_without_one_the_responders(compare_modul
         with_cable, without = stage_with(stage, FakeTeller()), stage_with(stage, None)
         for theatre in (with_cable, without):
             theatre.set_scene(cell)
-        assert with_cable.upstream.told == {**cells.DEFAULTS, **cell.settings}
-        assert with_cable.cable.told == {"delay": "0", "loss": "0", **cell.distance}
-        assert without.upstream.told == {**cells.DEFAULTS, **cell.settings, **cell.distance,
+        assert with_cable.upstream.sent == {**cells.DEFAULTS, **cell.settings}
+        assert with_cable.cable.sent == {"delay": "0", "loss": "0", **cell.distance}
+        assert without.upstream.sent == {**cells.DEFAULTS, **cell.settings, **cell.distance,
                                          **cell.without_cable}
         assert with_cable.is_far(cell) == bool(cell.distance) and not without.is_far(cell)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The container: its build file, and its daemon as it runs there: not root, without capabilities, on a read-only
-file system. With a Docker daemon, the image itself; with buildah and NAILUP_ROOTS, the folder of
-tools/debian_roots.sh, too."""
+"""The container: its build file, and its daemon in the same conditions: without root, without capabilities, on a
+read-only file system. With a Docker daemon, the tests use the image itself. With buildah and NAILUP_ROOTS, the folder
+of tools/debian_roots.sh, they use it, too."""
 
 import json
 import os

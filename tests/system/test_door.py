@@ -136,9 +136,9 @@ def test_refused_clients_leave_room_for_allowed_ones(both, opened, authority):
     for number in range(20):
         assert is_answered(Stream(daemon, f"127.0.8.{1 + number}"))
         assert is_answered(TlsStream(daemon.tls, authority, source=f"127.0.8.{1 + number}"))
-    told = daemon.metrics()
-    assert told['clients_refused_total{reason="full"}'] == 0
-    assert told['clients_refused_total{reason="acl"}'] >= 400 - 64
+    reported = daemon.metrics()
+    assert reported['clients_refused_total{reason="full"}'] == 0
+    assert reported['clients_refused_total{reason="acl"}'] >= 400 - 64
     eventually(lambda: daemon.metrics()["stream_clients"] == 0)
 
 
@@ -157,9 +157,9 @@ def test_a_refused_client_gets_no_handshake(both, opened):
         assert client.recv(4096) == b""
     except ConnectionError:
         pass
-    told = daemon.metrics()
-    assert told['clients_refused_total{reason="acl"}'] == 1
-    assert not any(count for name, count in told.items() if name.startswith("tls_handshakes_total"))
+    reported = daemon.metrics()
+    assert reported['clients_refused_total{reason="acl"}'] == 1
+    assert not any(count for name, count in reported.items() if name.startswith("tls_handshakes_total"))
 
 
 def test_clients_are_served_in_a_flood_of_handshakes(both, authority):
@@ -171,9 +171,9 @@ def test_clients_are_served_in_a_flood_of_handshakes(both, authority):
             assert is_answered(TlsStream(daemon.tls, authority, source=f"127.0.8.{1 + number}"))
             assert udp_ask(daemon, query("served.example")) is not None
             assert is_answered(Stream(daemon, f"127.0.8.{1 + number}"))
-    told = daemon.metrics()
-    assert told["tls_handshake_waits_total"] > 0
-    assert told['tls_handshakes_total{result="full"}'] + told['tls_handshakes_total{result="resumed"}'] == 10
+    reported = daemon.metrics()
+    assert reported["tls_handshake_waits_total"] > 0
+    assert reported['tls_handshakes_total{result="full"}'] + reported['tls_handshakes_total{result="resumed"}'] == 10
 
 
 def test_new_clients_take_the_places_of_idle_ones(both, opened):
@@ -184,6 +184,6 @@ def test_new_clients_take_the_places_of_idle_ones(both, opened):
         assert is_answered(Stream(daemon, f"127.0.6.{1 + number}"))
         time.sleep(0.5)
     assert idle[0].recv(1) == b""  # closed by a FIN, and not reset
-    told = daemon.metrics()
-    assert told["clients_displaced_total"] >= 1
-    assert told['clients_refused_total{reason="full"}'] == 0
+    reported = daemon.metrics()
+    assert reported["clients_displaced_total"] >= 1
+    assert reported['clients_refused_total{reason="full"}'] == 0

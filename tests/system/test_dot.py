@@ -163,8 +163,8 @@ def test_kdig_trusts_the_authority_and_the_name_and_no_other(dot, authority):
     right = [f"+tls-ca={authority.ca}", f"+tls-hostname={HOST}"]
     assert "status: NOERROR" in kdig(daemon.tls, *right)
     assert "status:" not in kdig(daemon.tls, right[0], "+tls-hostname=other.example")
-    stranger = Authority(authority.folder)
-    assert "status:" not in kdig(daemon.tls, f"+tls-ca={stranger.ca}", right[1])
+    foreign = Authority(authority.folder)
+    assert "status:" not in kdig(daemon.tls, f"+tls-ca={foreign.ca}", right[1])
     assert daemon.metrics()['queries_total{protocol="tls"}'] == 1
 
 
@@ -485,7 +485,7 @@ def test_a_bad_certificate_changes_nothing(dot, authority, spoil):
     eventually(lambda: serves(daemon, new))
 
 
-def test_a_certificate_that_is_over_is_served_with_a_warning(dot, authority):
+def test_an_expired_certificate_is_served_with_a_warning(dot, authority):
     warning = r"warning: daemon: .* was valid until 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC: .*"
     authority.make(days=-1)
     daemon = dot()

@@ -89,8 +89,8 @@ def await_ready(daemon, count=1):
 
 
 def queries_by(daemon):
-    told = daemon.metrics()
-    return {way: told[f'upstream_queries_total{{transport="{way}"}}'] for way in ("udp", "tcp", "tls")}
+    reported = daemon.metrics()
+    return {way: reported[f'upstream_queries_total{{transport="{way}"}}'] for way in ("udp", "tcp", "tls")}
 
 
 # ---- upstreams ----
@@ -117,9 +117,9 @@ def test_connections_to_real_servers_are_resumed(server, nailupd, tmp_path):
     await_ready(daemon)
     answers = dig_all(daemon, [(f"n{i}.load.test", "A") for i in range(60)], tmp_path)
     assert {answer.status for answer in answers} == {"NOERROR"}
-    told = daemon.metrics()
-    assert told["upstream_resumptions_total"] >= 6, told
-    assert told["upstream_cold_queries_total"] == 0 and queries_by(daemon)["udp"] == 0
+    reported = daemon.metrics()
+    assert reported["upstream_resumptions_total"] >= 6, reported
+    assert reported["upstream_cold_queries_total"] == 0 and queries_by(daemon)["udp"] == 0
 
 
 def ask_at_once(daemon, names):
@@ -144,9 +144,9 @@ def test_queries_of_one_turn_are_answered_without_a_stall(server, nailupd, burst
     for turn in range(10):
         rcodes = ask_at_once(daemon, [f"n{turn}-{i}.load.test" for i in range(burst)])
         assert rcodes == dict.fromkeys(range(burst), 0)
-    told = daemon.metrics()
+    reported = daemon.metrics()
     assert queries_by(daemon) == {"udp": 0, "tcp": 0, "tls": 10 * burst}
-    assert sum(count for row, count in told.items() if row.startswith("upstream_retries_total")) == 0
+    assert sum(count for row, count in reported.items() if row.startswith("upstream_retries_total")) == 0
 
 
 @pytest.mark.parametrize("profile", ["strict", "opportunistic"])
@@ -284,11 +284,11 @@ def check_client(client, daemon, folder):
     answers = dig_all(client, NAMES, folder)
     assert {answer.status for answer in answers} == {"NOERROR"}
     assert all(answer.data for answer in answers)
-    told = daemon.metrics()
-    assert told['queries_total{protocol="tls"}'] >= len(NAMES)
-    assert told['queries_total{protocol="udp"}'] == told['queries_total{protocol="tcp"}'] == 0
-    assert told['answers_total{rcode="servfail"}'] == 0
-    made = told['tls_handshakes_total{result="full"}'] + told['tls_handshakes_total{result="resumed"}']
+    reported = daemon.metrics()
+    assert reported['queries_total{protocol="tls"}'] >= len(NAMES)
+    assert reported['queries_total{protocol="udp"}'] == reported['queries_total{protocol="tcp"}'] == 0
+    assert reported['answers_total{rcode="servfail"}'] == 0
+    made = reported['tls_handshakes_total{result="full"}'] + reported['tls_handshakes_total{result="resumed"}']
     assert 1 <= made <= 20
 
 
@@ -321,8 +321,8 @@ def test_nailupd_forwards_to_nailupd_over_tls(dot, nailupd, tmp_path):
     front = nailupd({"tcp-upstream-keepalive-maxrequests": 10}, upstreams=[behind], nailed=True)
     await_ready(front)
     check_client(front, behind, tmp_path)
-    told = behind.metrics()
-    assert told['tls_handshakes_total{result="resumed"}'] >= 5
+    reported = behind.metrics()
+    assert reported['tls_handshakes_total{result="resumed"}'] >= 5
     assert front.metrics()["upstream_resumptions_total"] >= 5
 
 

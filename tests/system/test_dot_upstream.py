@@ -262,8 +262,8 @@ def test_a_wrong_name_is_reported(responder, nailupd, dig, way, version):
     assert dig(daemon, NAME).status == "NOERROR"
     stats = upstream.stats()
     assert stats["tls_with_sni"] == 1 and plain_queries(upstream) == 0
-    told = [one["tls_last_sni"] for one in stats["listeners"] if one["transport"] == "tls"]
-    assert told == ["dns.example"]
+    reported = [one["tls_last_sni"] for one in stats["listeners"] if one["transport"] == "tls"]
+    assert reported == ["dns.example"]
 
 
 def test_an_address_is_not_reported_as_a_name(secure, dig):
@@ -604,11 +604,11 @@ def test_connections_and_metrics_show_tls(secure, dig, version):
     (row,) = daemon.upstreams()
     assert (row["transport"], row["queries"], row["answers"]) == ("tls", 1, 1)
     assert (row["ready"], row["dials"], row["dial_failures"]) == (1, 2, 0)
-    told = daemon.metrics()
-    assert told['upstream_queries_total{transport="tls"}'] == 1
-    assert told['upstream_answers_total{transport="tls"}'] == 1
-    assert told['upstream_dials_total{transport="tls",result="ok"}'] == 2
-    assert told["upstream_resumptions_total"] == 1 and told["upstream_unauthenticated_total"] == 0
+    reported = daemon.metrics()
+    assert reported['upstream_queries_total{transport="tls"}'] == 1
+    assert reported['upstream_answers_total{transport="tls"}'] == 1
+    assert reported['upstream_dials_total{transport="tls",result="ok"}'] == 2
+    assert reported["upstream_resumptions_total"] == 1 and reported["upstream_unauthenticated_total"] == 0
     text = daemon.ctl("connections").stdout
     assert f"TLSv{version}" in text and "resumed" in text and conn["cipher"] in text
 

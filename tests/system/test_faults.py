@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """bench/faults: figures and verdicts follow correctly from points, and a fault does what its row says. These tests do
-not judge how well a system does."""
+not judge the quality of a system."""
 
 import csv
 import os

@@ -58,8 +58,8 @@ def crowd():
 
 def turned_away(daemon, reason):
     """Returns how many new clients were refused, and how many idle ones made room."""
-    told = daemon.metrics()
-    return told[f'clients_refused_total{{reason="{reason}"}}'] + told["clients_displaced_total"]
+    reported = daemon.metrics()
+    return reported[f'clients_refused_total{{reason="{reason}"}}'] + reported["clients_displaced_total"]
 
 
 TCP_ONLY = {"upstream": {"transport": "tcp", "fallback": "none"}}
@@ -106,7 +106,7 @@ def test_admitted_clients_are_served_and_places_become_free(limited, responder):
 
 
 def test_many_queries_at_once_share_few_sockets(limited, responder):
-    """All queries go over UDP. Hundreds come at once, but there are files for about five, so they queue."""
+    """All queries go over UDP. Hundreds come at once, but the limit of files leaves about five sockets, so they queue."""
     daemon = limited(64, upstreams=[responder("--delay", 1)], workers=2)
     report = load(daemon, "--rate", 500, "--duration", 2, "--unique")
     assert report["sent"] >= 900

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A full disk, which is /dev/full or a tiny tmpfs in a namespace: what is reported, and what is lost."""
+"""A full disk, which is /dev/full or a tiny tmpfs in a namespace: which errors are reported, and which data are
+lost."""
 
 import pathlib
 import subprocess

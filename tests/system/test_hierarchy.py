@@ -73,7 +73,7 @@ def test_the_table_matches_the_zone_files():
     assert truth("x.nothing.good.one.", "A").rcode == "NXDOMAIN"
     assert rows("www.moved.good.one.") == {"target.two.", "www.target.two.", "192.0.2.100"}
     assert truth("lost.good.one.", "A").rcode == "NXDOMAIN"
-    assert truth("loop1.good.one.", "A").is_circle
+    assert truth("loop1.good.one.", "A").is_loop
     assert truth("todead.good.one.", "A").state == FAILS
     assert "192.0.2.99" in rows("long.good.one.")
     assert truth("www.six.one.", "A", has_ipv6=False).state == FAILS

@@ -57,66 +57,66 @@ class Host:
 
 
 @pytest.fixture
-def told(tmp_path):
-    """told(command, *words, **environment): the arguments of nailupctl, line by line."""
+def hooks(tmp_path):
+    """hooks(command, *words, **environment): the arguments of nailupctl, line by line."""
     ctl = tmp_path / "nailupctl"
     ctl.write_text(CTL.format(log=tmp_path / "log"))
     ctl.chmod(0o755)
     return Host(tmp_path, ctl)
 
 
-def dispatcher(told, *words, **environment):
-    return told(["sh", str(DISPATCHER)], *words, **environment)
+def dispatcher(hooks, *words, **environment):
+    return hooks(["sh", str(DISPATCHER)], *words, **environment)
 
 
-def dhclient(told, reason, **environment):
-    return told(["sh", "-c", SCRIPT, "sh", reason, str(DHCLIENT)],
+def dhclient(hooks, reason, **environment):
+    return hooks(["sh", "-c", SCRIPT, "sh", reason, str(DHCLIENT)],
                 **{"interface": "eth0"} | environment)
 
 
-def networkd(told, interface, state, lines=None, **environment):
+def networkd(hooks, interface, state, lines=None, **environment):
     """Runs the hook of networkd-dispatcher, which also sets a variable STATE. lines: the state file of the
     interface."""
-    links, devices = told.folder / "links", told.folder / "devices"
+    links, devices = hooks.folder / "links", hooks.folder / "devices"
     if "/" not in interface and interface:
         (devices / interface).mkdir(parents=True, exist_ok=True)
         (devices / interface / "ifindex").write_text("7\n")
     links.mkdir(exist_ok=True)
     if lines is not None:
         (links / "7").write_text("".join(f"{line}\n" for line in lines))
-    host = told.folder / "host"
-    host.write_text(f'#!/bin/sh\nSTATE={told.folder}/state exec {SHARED} "$@"\n')
+    host = hooks.folder / "host"
+    host.write_text(f'#!/bin/sh\nSTATE={hooks.folder}/state exec {SHARED} "$@"\n')
     host.chmod(0o755)
-    return told(["sh", str(NETWORKD)], IFACE=interface, LINKS=str(links), DEVICES=str(devices),
+    return hooks(["sh", str(NETWORKD)], IFACE=interface, LINKS=str(links), DEVICES=str(devices),
                 **environment | {"NAILUP_HOST": str(host), "STATE": state})
 
 
-def replay(told, **environment):
-    return told([str(SHARED)], "replay", **environment)
+def replay(hooks, **environment):
+    return hooks([str(SHARED)], "replay", **environment)
 
 
 VPN = {"VPN_IP_IFACE": "tun0", "VPN_IP4_DOMAINS": "corp.example", "VPN_IP4_NAMESERVERS": "10.8.0.1"}
 
 
-def test_a_vpn_has_its_zones_while_it_is_up(told):
+def test_a_vpn_has_its_zones_while_it_is_up(hooks):
     vpn = {"VPN_IP_IFACE": "tun0", "VPN_IP4_DOMAINS": "corp.example ~lab.example",
            "VPN_IP4_NAMESERVERS": "10.8.0.1 10.8.0.2", "VPN_IP6_NAMESERVERS": "fd00::1"}
-    assert dispatcher(told, "wlan0", "vpn-up", **vpn) == [
+    assert dispatcher(hooks, "wlan0", "vpn-up", **vpn) == [
         "forward corp.example 10.8.0.1 10.8.0.2 fd00::1",
         "forward lab.example 10.8.0.1 10.8.0.2 fd00::1"]
-    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") == [
+    assert dispatcher(hooks, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") == [
         "forward corp.example off", "forward lab.example off"]
-    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") == []
+    assert dispatcher(hooks, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") == []
 
 
-def test_a_network_claims_only_allowed_zones(told):
+def test_a_network_claims_only_allowed_zones(hooks):
     network = {"IP4_DOMAINS": "bank.example office.example", "IP4_NAMESERVERS": "192.168.1.1"}
-    assert dispatcher(told, "eth0", "up", **network) == []
-    assert dispatcher(told, "eth0", "up", NETWORK_ZONES="office.example", **network) == [
+    assert dispatcher(hooks, "eth0", "up", **network) == []
+    assert dispatcher(hooks, "eth0", "up", NETWORK_ZONES="office.example", **network) == [
         "forward office.example 192.168.1.1"]
-    assert dispatcher(told, "eth0", "dhcp4-change", NETWORK_ZONES=".", **network) == [
+    assert dispatcher(hooks, "eth0", "dhcp4-change", NETWORK_ZONES=".", **network) == [
         "forward . 192.168.1.1", "forward office.example off"]
-    assert dispatcher(told, "eth0", "down") == ["forward . off"]
+    assert dispatcher(hooks, "eth0", "down") == ["forward . off"]
 
 
 NMCLI = """#!/bin/sh
@@ -126,162 +126,162 @@ case $4 in IP4.DNS*) printf '%s' "$NM_SERVERS" ;; *) printf '%s' "$NM_ZONES" ;; 
 
 
 @pytest.fixture
-def managed(told):
+def managed(hooks):
     """Yields the environment of a connection that nmcli knows."""
-    nmcli = told.folder / "nmcli"
+    nmcli = hooks.folder / "nmcli"
     nmcli.write_text(NMCLI)
     nmcli.chmod(0o755)
     return {"NMCLI": str(nmcli), "CONNECTION_UUID": "the-profile"}
 
 
-def test_zones_and_servers_of_the_profile_count_too(told, managed):
+def test_zones_and_servers_of_the_profile_count_too(hooks, managed):
     """NetworkManager's variables lack the search domains of the profile. After a change they also lack the new
     servers."""
     now = {"NM_ZONES": "corp.example | lab.example\n~ops.example | ~\n\n", "NM_SERVERS": "10.8.0.2 | 10.8.0.3\nfd00::1"}
     servers = "10.8.0.2 10.8.0.3 fd00::1"
-    assert dispatcher(told, "tun0", "vpn-up", **VPN, **managed, **now) == [
+    assert dispatcher(hooks, "tun0", "vpn-up", **VPN, **managed, **now) == [
         f"forward {zone}.example {servers}" for zone in ("corp", "lab", "ops")]
-    assert dispatcher(told, "tun0", "vpn-down", VPN_IP_IFACE="tun0", **managed) == [
+    assert dispatcher(hooks, "tun0", "vpn-down", VPN_IP_IFACE="tun0", **managed) == [
         f"forward {zone}.example off" for zone in ("corp", "lab", "ops")]
     network = {"IP4_DOMAINS": "old.example", "IP4_NAMESERVERS": "192.0.2.1", "NETWORK_ZONES": "old.example ops.example"}
-    assert dispatcher(told, "eth0", "up", **network) == ["forward old.example 192.0.2.1"]
-    assert dispatcher(told, "eth0", "reapply", **network, **managed, **now) == [
+    assert dispatcher(hooks, "eth0", "up", **network) == ["forward old.example 192.0.2.1"]
+    assert dispatcher(hooks, "eth0", "reapply", **network, **managed, **now) == [
         f"forward ops.example {servers}", "forward old.example off"]
     # A connection without servers has no zones. If nmcli does not know the connection, the zones come from the
     # variables.
-    assert dispatcher(told, "eth0", "reapply", **network, **managed, NM_ZONES="ops.example") == ["forward ops.example off"]
-    assert dispatcher(told, "eth0", "up", **network, **managed | {"CONNECTION_UUID": "another"}, **now) == [
+    assert dispatcher(hooks, "eth0", "reapply", **network, **managed, NM_ZONES="ops.example") == ["forward ops.example off"]
+    assert dispatcher(hooks, "eth0", "up", **network, **managed | {"CONNECTION_UUID": "another"}, **now) == [
         "forward old.example 192.0.2.1"]
 
 
-def test_the_interface_of_a_vpn_keeps_the_zones_of_the_vpn(told):
+def test_the_interface_of_a_vpn_keeps_the_zones_of_the_vpn(hooks):
     """NetworkManager reports the interface of a plugin a second time, as an external connection."""
     vpn = VPN | {"CONNECTION_UUID": "a"}
-    assert dispatcher(told, "tun0", "vpn-up", **vpn) != []
-    assert dispatcher(told, "tun0", "up", CONNECTION_UUID="b", CONNECTION_EXTERNAL="1", IP4_DOMAINS="x.example",
+    assert dispatcher(hooks, "tun0", "vpn-up", **vpn) != []
+    assert dispatcher(hooks, "tun0", "up", CONNECTION_UUID="b", CONNECTION_EXTERNAL="1", IP4_DOMAINS="x.example",
                       IP4_NAMESERVERS="10.8.0.1") == []
-    assert dispatcher(told, "tun0", "down", CONNECTION_UUID="b", CONNECTION_EXTERNAL="1") == []
-    assert dispatcher(told, "tun0", "vpn-down", **vpn) == ["forward corp.example off"]
+    assert dispatcher(hooks, "tun0", "down", CONNECTION_UUID="b", CONNECTION_EXTERNAL="1") == []
+    assert dispatcher(hooks, "tun0", "vpn-down", **vpn) == ["forward corp.example off"]
 
 
-def test_a_vpn_without_an_interface_shares_that_of_its_network(told):
+def test_a_vpn_without_an_interface_shares_that_of_its_network(hooks):
     network = {"NETWORK_ZONES": "office.example", "IP4_DOMAINS": "office.example", "IP4_NAMESERVERS": "192.0.2.1"}
-    dispatcher(told, "eth0", "up", **network, CONNECTION_UUID="a")
+    dispatcher(hooks, "eth0", "up", **network, CONNECTION_UUID="a")
     vpn = VPN | {"VPN_IP_IFACE": "eth0", "CONNECTION_UUID": "b"}
-    assert dispatcher(told, "eth0", "vpn-up", **vpn) == ["forward corp.example 10.8.0.1"]
-    assert dispatcher(told, "eth0", "dhcp4-change", **network, CONNECTION_UUID="a") == [
+    assert dispatcher(hooks, "eth0", "vpn-up", **vpn) == ["forward corp.example 10.8.0.1"]
+    assert dispatcher(hooks, "eth0", "dhcp4-change", **network, CONNECTION_UUID="a") == [
         "forward office.example 192.0.2.1"]
-    assert dispatcher(told, "eth0", "vpn-down", **vpn) == ["forward corp.example off"]
-    assert dispatcher(told, "eth0", "down", CONNECTION_UUID="a") == ["forward office.example off"]
+    assert dispatcher(hooks, "eth0", "vpn-down", **vpn) == ["forward corp.example off"]
+    assert dispatcher(hooks, "eth0", "down", CONNECTION_UUID="a") == ["forward office.example off"]
 
 
 HUGE = ". ~. com ~com. COM in-addr.arpa ip6.arpa. x"
 
 
-def test_no_network_gets_all_names_or_a_top_level_domain(told):
+def test_no_network_gets_all_names_or_a_top_level_domain(hooks):
     vpn = {"VPN_IP_IFACE": "tun0", "VPN_IP4_DOMAINS": f"{HUGE} corp.example 10.in-addr.arpa",
            "VPN_IP4_NAMESERVERS": "10.8.0.1"}
     good = ["forward corp.example 10.8.0.1", "forward 10.in-addr.arpa 10.8.0.1"]
-    assert dispatcher(told, "wlan0", "vpn-up", **vpn) == good
-    said = told.logged.read_text()
+    assert dispatcher(hooks, "wlan0", "vpn-up", **vpn) == good
+    said = hooks.logged.read_text()
     assert ".: left out" in said and "com: left out" in said and "in-addr.arpa: left out" in said
-    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") != []
-    assert dispatcher(told, "eth0", "up", IP4_DOMAINS=f"{HUGE}", IP4_NAMESERVERS="10.8.0.1") == []
-    assert networkd(told, "wg0", "routable",
+    assert dispatcher(hooks, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") != []
+    assert dispatcher(hooks, "eth0", "up", IP4_DOMAINS=f"{HUGE}", IP4_NAMESERVERS="10.8.0.1") == []
+    assert networkd(hooks, "wg0", "routable",
                     [f"ROUTE_DOMAINS={HUGE} corp.example", "DNS=10.8.0.1"]) == good[:1]
-    assert told([str(SHARED)], "set", "x", "x", HUGE, "10.8.0.1") == []
+    assert hooks([str(SHARED)], "set", "x", "x", HUGE, "10.8.0.1") == []
 
 
-def test_the_operator_may_name_a_large_zone(told):
+def test_the_operator_may_name_a_large_zone(hooks):
     vpn = {"VPN_IP_IFACE": "tun0", "VPN_IP4_DOMAINS": "corp ~. com", "VPN_IP4_NAMESERVERS": "10.8.0.1"}
-    assert dispatcher(told, "wlan0", "vpn-up", NETWORK_ZONES="corp", **vpn) == ["forward corp 10.8.0.1"]
+    assert dispatcher(hooks, "wlan0", "vpn-up", NETWORK_ZONES="corp", **vpn) == ["forward corp 10.8.0.1"]
 
 
-def test_networkd_has_the_zones_of_a_vpn_while_it_is_routable(told):
+def test_networkd_has_the_zones_of_a_vpn_while_it_is_routable(hooks):
     lines = ["ADMIN_STATE=configured", "DNS=10.8.0.1 fe80::1", "DOMAINS=corp.example",
              "ROUTE_DOMAINS=lab.example"]
-    assert networkd(told, "wg0", "routable", lines) == [
+    assert networkd(hooks, "wg0", "routable", lines) == [
         "forward lab.example 10.8.0.1 fe80::1%wg0", "forward corp.example 10.8.0.1 fe80::1%wg0"]
-    assert networkd(told, "wg0", "configuring", lines) == []
+    assert networkd(hooks, "wg0", "configuring", lines) == []
     off = ["forward lab.example off", "forward corp.example off"]
     for state in ("degraded", "carrier", "no-carrier", "off", "linger"):
-        assert networkd(told, "wg0", state, lines) == off, state
-        assert networkd(told, "wg0", "routable", lines) != []
+        assert networkd(hooks, "wg0", state, lines) == off, state
+        assert networkd(hooks, "wg0", "routable", lines) != []
 
 
-def test_a_change_of_settings_reaches_a_routable_interface(told):
-    networkd(told, "wg0", "routable", ["DNS=10.8.0.1", "DOMAINS=corp.example"])
+def test_a_change_of_settings_reaches_a_routable_interface(hooks):
+    networkd(hooks, "wg0", "routable", ["DNS=10.8.0.1", "DOMAINS=corp.example"])
     lines = ["DNS=10.8.0.2", "DOMAINS=corp.example"]
     for state in ("", "degraded", "no-carrier"):
-        said = networkd(told, "wg0", "configured", lines, OperationalState=state)
+        said = networkd(hooks, "wg0", "configured", lines, OperationalState=state)
         assert said == (["forward corp.example off"] if state == "degraded" else []), state
-    assert networkd(told, "wg0", "configured", lines, OperationalState="routable") == [
+    assert networkd(hooks, "wg0", "configured", lines, OperationalState="routable") == [
         "forward corp.example 10.8.0.2"]
 
 
-def test_networkd_writes_ports_and_names_in_its_own_way(told):
+def test_networkd_writes_ports_and_names_in_its_own_way(hooks):
     lines = ["DOMAINS=corp.example", "DNS=10.8.0.1:5353 10.8.0.2#dns.corp.example [fd00::1]:5353 "
              "[fe80::1]:53%eth1#dns.corp.example fd00::2#a 10.8.0.3:5353#b 10.8.0.4:x 10.8.0.5: [fd00::3]: "
              "10.8.0.6#;id 10.8.0.7#$(id) []:53 :53"]
-    assert networkd(told, "wg0", "routable", lines) == [
+    assert networkd(hooks, "wg0", "routable", lines) == [
         "forward corp.example 10.8.0.1@5353 10.8.0.2#dns.corp.example fd00::1@5353 "
         "fe80::1%eth1@53#dns.corp.example fd00::2#a 10.8.0.3@5353#b"]
 
 
-def test_networkmanager_writes_transports_in_its_own_way(told):
+def test_networkmanager_writes_transports_in_its_own_way(hooks):
     """A server over TLS keeps the name of its certificate, so that nailupd refuses it where it would send plain
     text."""
     servers = ("dns+tls://10.8.0.1#a.example dns+udp://10.8.0.2 dns+tls://[fd00::1]:8853#a.example dns+tls://10.8.0.3 "
                "dns+udp://[fe80::1%eth1] dns+udp://[fd00::2]:5353 https://10.8.0.4/#a dns+quic://10.8.0.5 "
                "10.8.0.6:53%eth1 [fd00::3]x [fe80::1%a]:53%b dns+tls://$(id)#x dns+udp://dns+tls://10.8.0.7")
     vpn = VPN | {"VPN_IP4_NAMESERVERS": servers}
-    assert dispatcher(told, "eth0", "vpn-up", **vpn) == [
+    assert dispatcher(hooks, "eth0", "vpn-up", **vpn) == [
         "forward corp.example 10.8.0.1#a.example 10.8.0.2 fd00::1@8853#a.example fe80::1%eth1 fd00::2@5353 10.8.0.6%eth1@53"]
-    said = told.logged.read_text()
+    said = hooks.logged.read_text()
     assert "dns+tls://10.8.0.3: left out" in said and "dns+quic://10.8.0.5: left out" in said
 
 
-def wireguard(told, interface):
-    folder = told.folder / "devices" / interface
+def wireguard(hooks, interface):
+    folder = hooks.folder / "devices" / interface
     folder.mkdir(parents=True)
     (folder / "uevent").write_text(f"DEVTYPE=wireguard\nINTERFACE={interface}\n")
 
 
-def test_an_interface_of_wireguard_is_a_vpn_whatever_its_name(told):
+def test_an_interface_of_wireguard_is_a_vpn_whatever_its_name(hooks):
     lines = ["DNS=10.8.0.1", "DOMAINS=corp.example com"]
-    assert networkd(told, "corp", "routable", lines) == []
-    wireguard(told, "office")
-    assert networkd(told, "office", "routable", lines) == ["forward corp.example 10.8.0.1"]
-    devices = {"DEVICES": str(told.folder / "devices")}
+    assert networkd(hooks, "corp", "routable", lines) == []
+    wireguard(hooks, "office")
+    assert networkd(hooks, "office", "routable", lines) == ["forward corp.example 10.8.0.1"]
+    devices = {"DEVICES": str(hooks.folder / "devices")}
     network = {"IP4_DOMAINS": "lab.example com", "IP4_NAMESERVERS": "10.9.0.1"}
-    assert dispatcher(told, "corp", "up", **network, **devices) == []
-    assert dispatcher(told, "office", "up", **network, **devices) == [
+    assert dispatcher(hooks, "corp", "up", **network, **devices) == []
+    assert dispatcher(hooks, "office", "up", **network, **devices) == [
         "forward lab.example 10.9.0.1", "forward corp.example off"]
-    assert dispatcher(told, "wg7", "up", **network) == ["forward lab.example 10.9.0.1"]
-    assert dispatcher(told, "wg7", "up", **network, VPN_INTERFACES="") == [
+    assert dispatcher(hooks, "wg7", "up", **network) == ["forward lab.example 10.9.0.1"]
+    assert dispatcher(hooks, "wg7", "up", **network, VPN_INTERFACES="") == [
         "forward lab.example 10.9.0.1"]  # the servers of the office
-    assert dispatcher(told, "office", "down") == ["forward lab.example off"]
+    assert dispatcher(hooks, "office", "down") == ["forward lab.example off"]
 
 
-def test_networkd_gives_other_networks_only_allowed_zones(told):
+def test_networkd_gives_other_networks_only_allowed_zones(hooks):
     lines = ["DNS=192.168.1.1", "DOMAINS=bank.example office.example"]
-    assert networkd(told, "eth0", "routable", lines) == []
-    assert networkd(told, "eth0", "routable", lines, NETWORK_ZONES="office.example") == [
+    assert networkd(hooks, "eth0", "routable", lines) == []
+    assert networkd(hooks, "eth0", "routable", lines, NETWORK_ZONES="office.example") == [
         "forward office.example 192.168.1.1"]
-    assert networkd(told, "eth0", "routable", lines, VPN_INTERFACES="eth*") == [
+    assert networkd(hooks, "eth0", "routable", lines, VPN_INTERFACES="eth*") == [
         "forward bank.example 192.168.1.1", "forward office.example 192.168.1.1"]
 
 
-def test_hostile_state_of_networkd_runs_nothing(told):
+def test_hostile_state_of_networkd_runs_nothing(hooks):
     lines = ["DNS=$(id) `id` 10.8.0.1;id 10.8.0.1", "DOMAINS=$(touch ran) `id` a;b * -s ok.example",
              "DOMAINS=second.example"]
-    assert networkd(told, "wg0", "routable", lines) == ["forward ok.example 10.8.0.1"]
-    assert not (told.folder / "ran").exists()
+    assert networkd(hooks, "wg0", "routable", lines) == ["forward ok.example 10.8.0.1"]
+    assert not (hooks.folder / "ran").exists()
     for interface in ("", ".", "..", "../wg0", "a/b"):
-        assert networkd(told, interface, "routable", lines) == []
-    assert networkd(told, "wg0", "off") == ["forward ok.example off"]
-    (told.folder / "links" / "7").unlink()
-    assert networkd(told, "wg0", "routable") == []
+        assert networkd(hooks, interface, "routable", lines) == []
+    assert networkd(hooks, "wg0", "off") == ["forward ok.example off"]
+    (hooks.folder / "links" / "7").unlink()
+    assert networkd(hooks, "wg0", "routable") == []
 
 
 def test_the_scripts_are_clean_for_shellcheck():
@@ -292,95 +292,95 @@ def test_the_scripts_are_clean_for_shellcheck():
     assert done.returncode == 0, done.stdout
 
 
-def test_invalid_zones_and_addresses_are_left_out(told):
-    assert dispatcher(told, "x", "vpn-up", VPN_IP_IFACE="tun0",
+def test_invalid_zones_and_addresses_are_left_out(hooks):
+    assert dispatcher(hooks, "x", "vpn-up", VPN_IP_IFACE="tun0",
                       VPN_IP4_DOMAINS="-s $(id) `id` a;b * ok.example",
                       VPN_IP4_NAMESERVERS="1.2.3.4;id --json * $(id) 10.0.0.1") == [
         "forward ok.example 10.0.0.1"]
-    assert dispatcher(told, "x", "vpn-up", VPN_IP_IFACE="tun0",
+    assert dispatcher(hooks, "x", "vpn-up", VPN_IP_IFACE="tun0",
                       VPN_IP4_DOMAINS="LocalHost a.localhost. onion 127.in-addr.arpa x.notlocalhost",
                       VPN_IP4_NAMESERVERS="10.0.0.1") == [
         "forward x.notlocalhost 10.0.0.1", "forward ok.example off"]
-    assert dispatcher(told, "../../etc/x", "vpn-up", VPN_IP4_DOMAINS="a.example",
+    assert dispatcher(hooks, "../../etc/x", "vpn-up", VPN_IP4_DOMAINS="a.example",
                       VPN_IP4_NAMESERVERS="10.0.0.1") == []
-    assert dispatcher(told, "eth0", "up", NETWORK_ZONES=".") == []
-    assert dispatcher(told, "", "connectivity-change") == []
+    assert dispatcher(hooks, "eth0", "up", NETWORK_ZONES=".") == []
+    assert dispatcher(hooks, "", "connectivity-change") == []
 
 
-def test_dhclient_writes_no_file_and_asks_the_network_for_allowed_zones(told):
+def test_dhclient_writes_no_file_and_asks_the_network_for_allowed_zones(hooks):
     lease = {"new_domain_name_servers": "192.168.1.1 192.168.1.2;id"}
-    assert dhclient(told, "BOUND", **lease) == []
-    assert dhclient(told, "BOUND", NETWORK_ZONES="office.example .", **lease) == [
+    assert dhclient(hooks, "BOUND", **lease) == []
+    assert dhclient(hooks, "BOUND", NETWORK_ZONES="office.example .", **lease) == [
         "forward office.example 192.168.1.1", "forward . 192.168.1.1"]
-    assert dhclient(told, "RENEW", NETWORK_ZONES=".") == []
-    assert dhclient(told, "RELEASE", NETWORK_ZONES="office.example") == [
+    assert dhclient(hooks, "RENEW", NETWORK_ZONES=".") == []
+    assert dhclient(hooks, "RELEASE", NETWORK_ZONES="office.example") == [
         "forward office.example off", "forward . off"]
-    assert dhclient(told, "RELEASE", NETWORK_ZONES="office.example") == []
+    assert dhclient(hooks, "RELEASE", NETWORK_ZONES="office.example") == []
 
 
-def test_an_address_of_the_link_gets_its_interface(told):
-    assert dispatcher(told, "wlan0", "vpn-up", **VPN, VPN_IP6_NAMESERVERS="fe80::1 FEB0::2%br-1") == [
+def test_an_address_of_the_link_gets_its_interface(hooks):
+    assert dispatcher(hooks, "wlan0", "vpn-up", **VPN, VPN_IP6_NAMESERVERS="fe80::1 FEB0::2%br-1") == [
         "forward corp.example 10.8.0.1 fe80::1%tun0 FEB0::2%br-1"]
-    assert dispatcher(told, "eth0", "up", NETWORK_ZONES=".", IP6_NAMESERVERS="fe80::1 fec0::1") == [
+    assert dispatcher(hooks, "eth0", "up", NETWORK_ZONES=".", IP6_NAMESERVERS="fe80::1 fec0::1") == [
         "forward . fe80::1%eth0 fec0::1"]
-    assert dhclient(told, "BOUND6", NETWORK_ZONES=".", new_dhcp6_name_servers="fe80::1") == [
+    assert dhclient(hooks, "BOUND6", NETWORK_ZONES=".", new_dhcp6_name_servers="fe80::1") == [
         "forward . fe80::1%eth0"]
-    assert dispatcher(told, "e;id", "up", NETWORK_ZONES=".", IP6_NAMESERVERS="fe80::1 ::1%") == []
-    assert dispatcher(told, "eth1", "up", NETWORK_ZONES=".",
+    assert dispatcher(hooks, "e;id", "up", NETWORK_ZONES=".", IP6_NAMESERVERS="fe80::1 ::1%") == []
+    assert dispatcher(hooks, "eth1", "up", NETWORK_ZONES=".",
                       IP6_NAMESERVERS="%eth1 fe80::1%$(id) fe80::1%a/b ::1%") == []
 
 
-def test_one_bad_server_is_left_out_and_reported(told):
+def test_one_bad_server_is_left_out_and_reported(hooks):
     network = {"IP4_DOMAINS": "a.example", "NETWORK_ZONES": "a.example",
                "IP4_NAMESERVERS": "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.1"}
-    assert dispatcher(told, "eth0", "up", **network, REFUSED="192.0.2.2") == [
+    assert dispatcher(hooks, "eth0", "up", **network, REFUSED="192.0.2.2") == [
         "forward a.example 192.0.2.1 192.0.2.2 192.0.2.3", "forward a.example 192.0.2.1",
         "forward a.example 192.0.2.2", "forward a.example 192.0.2.3",
         "forward a.example 192.0.2.1 192.0.2.3"]
-    assert told.logged.read_text() == ("a.example: 192.0.2.2 is left out: 192.0.2.2 is refused\n")
+    assert hooks.logged.read_text() == ("a.example: 192.0.2.2 is left out: 192.0.2.2 is refused\n")
     # When no server is left, the zone loses its earlier servers.
     network["IP4_NAMESERVERS"] = "192.0.2.9"
-    assert dispatcher(told, "eth0", "dhcp4-change", **network, REFUSED="192.0.2.9") == [
+    assert dispatcher(hooks, "eth0", "dhcp4-change", **network, REFUSED="192.0.2.9") == [
         "forward a.example 192.0.2.9", "forward a.example off"]
-    assert "192.0.2.9 is left out" in told.logged.read_text()
+    assert "192.0.2.9 is left out" in hooks.logged.read_text()
 
 
-def test_more_servers_than_nailupctl_takes_are_not_given(told):
+def test_more_servers_than_nailupctl_takes_are_not_given(hooks):
     many = " ".join(f"192.0.2.{number}" for number in range(1, 30))
-    said = dispatcher(told, "eth0", "up", NETWORK_ZONES=".", IP4_NAMESERVERS=many)
+    said = dispatcher(hooks, "eth0", "up", NETWORK_ZONES=".", IP4_NAMESERVERS=many)
     assert said == ["forward . " + " ".join(many.split()[:14])]
 
 
-def test_a_zone_of_two_networks_stays_until_both_have_left(told):
-    dispatcher(told, "wlan0", "vpn-up", **VPN)
+def test_a_zone_of_two_networks_stays_until_both_have_left(hooks):
+    dispatcher(hooks, "wlan0", "vpn-up", **VPN)
     other = {"VPN_IP_IFACE": "tun1", "VPN_IP4_DOMAINS": "Corp.Example. lab.example",
              "VPN_IP4_NAMESERVERS": "10.9.0.1"}
-    dispatcher(told, "wlan0", "vpn-up", **other)
-    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun1") == [
+    dispatcher(hooks, "wlan0", "vpn-up", **other)
+    assert dispatcher(hooks, "wlan0", "vpn-down", VPN_IP_IFACE="tun1") == [
         "forward corp.example 10.8.0.1", "forward lab.example off"]
-    dispatcher(told, "wlan0", "vpn-up", **other)
-    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") == [
+    dispatcher(hooks, "wlan0", "vpn-up", **other)
+    assert dispatcher(hooks, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") == [
         "forward corp.example 10.9.0.1"]
-    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun1") == [
+    assert dispatcher(hooks, "wlan0", "vpn-down", VPN_IP_IFACE="tun1") == [
         "forward corp.example off", "forward lab.example off"]
 
 
-def test_a_zone_of_both_families_stays_until_both_leases_end(told):
+def test_a_zone_of_both_families_stays_until_both_leases_end(hooks):
     zones = {"NETWORK_ZONES": "office.example"}
-    dhclient(told, "BOUND", **zones, new_domain_name_servers="192.168.1.1")
-    dhclient(told, "BOUND6", **zones, new_dhcp6_name_servers="fd00::1")
-    assert dhclient(told, "EXPIRE6", **zones) == ["forward office.example 192.168.1.1"]
-    assert dhclient(told, "STOP", **zones) == ["forward office.example off"]
+    dhclient(hooks, "BOUND", **zones, new_domain_name_servers="192.168.1.1")
+    dhclient(hooks, "BOUND6", **zones, new_dhcp6_name_servers="fd00::1")
+    assert dhclient(hooks, "EXPIRE6", **zones) == ["forward office.example 192.168.1.1"]
+    assert dhclient(hooks, "STOP", **zones) == ["forward office.example off"]
 
 
-def test_servers_set_at_run_time_are_set_again_after_a_restart(told):
-    assert replay(told) == []
-    dispatcher(told, "wlan0", "vpn-up", **VPN)
-    dispatcher(told, "eth0", "up", NETWORK_ZONES=".", IP4_NAMESERVERS="192.0.2.1", DOWN="yes")
-    assert ". is set when nailupd starts" in told.logged.read_text()
-    assert replay(told) == ["forward corp.example 10.8.0.1", "forward . 192.0.2.1"]
-    dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun0", DOWN="yes")
-    assert replay(told) == ["forward . 192.0.2.1"]
+def test_servers_set_at_run_time_are_set_again_after_a_restart(hooks):
+    assert replay(hooks) == []
+    dispatcher(hooks, "wlan0", "vpn-up", **VPN)
+    dispatcher(hooks, "eth0", "up", NETWORK_ZONES=".", IP4_NAMESERVERS="192.0.2.1", DOWN="yes")
+    assert ". is set when nailupd starts" in hooks.logged.read_text()
+    assert replay(hooks) == ["forward corp.example 10.8.0.1", "forward . 192.0.2.1"]
+    dispatcher(hooks, "wlan0", "vpn-down", VPN_IP_IFACE="tun0", DOWN="yes")
+    assert replay(hooks) == ["forward . 192.0.2.1"]
 
 
 # ---- with a daemon ----
@@ -388,7 +388,7 @@ def test_servers_set_at_run_time_are_set_again_after_a_restart(told):
 
 @pytest.fixture
 def daemon_told(tmp_path, nailupd, responder):
-    """Yields (a daemon, told() that reaches it)."""
+    """Yields (a daemon, hooks() that reaches it)."""
     daemon = nailupd({"server": {"default-local-zones": "yes"}}, upstreams=[responder()])
     ctl = tmp_path / "nailupctl"
     ctl.write_text(f'#!/bin/sh\nexec {program("nailupctl")} -s {daemon.socket_path} "$@"\n')
@@ -401,32 +401,32 @@ def forwards(daemon):
 
 
 def test_the_dispatcher_tells_a_daemon(daemon_told):
-    daemon, told = daemon_told
+    daemon, hooks = daemon_told
     network = {"NETWORK_ZONES": "home.arpa", "IP4_DOMAINS": "home.arpa",
                "IP4_NAMESERVERS": "192.0.2.1 0.0.0.0", "IP6_NAMESERVERS": "fe80::1"}
-    dispatcher(told, "lo", "up", **network)
+    dispatcher(hooks, "lo", "up", **network)
     assert forwards(daemon) == [("home.arpa.", "192.0.2.1@53"), ("home.arpa.", "fe80::1%lo@53")]
-    assert "home.arpa: 0.0.0.0 is left out: " in told.logged.read_text()
+    assert "home.arpa: 0.0.0.0 is left out: " in hooks.logged.read_text()
     daemon.ask("forward", "home.arpa", "off")
-    replay(told)
+    replay(hooks)
     assert len(forwards(daemon)) == 2
-    dispatcher(told, "lo", "down")
+    dispatcher(hooks, "lo", "down")
     assert forwards(daemon) == []
 
 
 def test_dhclient_tells_a_daemon(daemon_told):
-    daemon, told = daemon_told
+    daemon, hooks = daemon_told
     lease = {"NETWORK_ZONES": "home.arpa", "interface": "lo"}
-    dhclient(told, "BOUND", **lease, new_domain_name_servers="192.0.2.1")
-    dhclient(told, "BOUND6", **lease, new_dhcp6_name_servers="fe80::1 224.0.0.1")
+    dhclient(hooks, "BOUND", **lease, new_domain_name_servers="192.0.2.1")
+    dhclient(hooks, "BOUND6", **lease, new_dhcp6_name_servers="fe80::1 224.0.0.1")
     assert forwards(daemon) == [("home.arpa.", "fe80::1%lo@53")]
-    dhclient(told, "RELEASE6", **lease)
+    dhclient(hooks, "RELEASE6", **lease)
     assert forwards(daemon) == [("home.arpa.", "192.0.2.1@53")]
-    dhclient(told, "EXPIRE", **lease)
+    dhclient(hooks, "EXPIRE", **lease)
     assert forwards(daemon) == []
 
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
-def test_the_hooks_are_clean(told):
-    assert told([shutil.which("shellcheck"), "-s", "sh", str(SHARED), str(DISPATCHER),
+def test_the_hooks_are_clean(hooks):
+    assert hooks([shutil.which("shellcheck"), "-s", "sh", str(SHARED), str(DISPATCHER),
                  str(DHCLIENT)]) == []

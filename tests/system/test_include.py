@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A configuration in several files: checked, printed, and served."""
+"""A configuration in several files is checked, printed and served."""
 
 import subprocess
 

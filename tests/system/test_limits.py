@@ -256,10 +256,10 @@ def test_a_flood_does_not_evict_popular_names(nailupd, responder):
         assert udp_ask(daemon, query("popular.example")) is not None
         time.sleep(0.005)
     running.end()
-    told = daemon.metrics()
-    if told["cache_evictions_total"] == 0:
+    reported = daemon.metrics()
+    if reported["cache_evictions_total"] == 0:
         pytest.skip("this machine is too slow to fill the cache")
-    before = told["cache_hits_total"]
+    before = reported["cache_hits_total"]
     assert udp_ask(daemon, query("popular.example")) is not None
     assert daemon.metrics()["cache_hits_total"] == before + 1
 

@@ -482,7 +482,7 @@ def test_a_log_in_json_has_an_object_a_line(nailupd, responder, dig):
         assert abs((now - then).total_seconds()) < 3600
 
 
-def test_why_it_does_not_start_is_json_too(tmp_path, make_config):
+def test_the_reason_of_a_failed_start_is_json_too(tmp_path, make_config):
     config = make_config({"log": {"format": "json"}, "server": {"listen": ["192.0.2.1@5353"]}},
                          upstreams=["127.0.0.1"])
     path = tmp_path / "nailup.yaml"

@@ -124,11 +124,11 @@ def test_a_connection_carries_exactly_its_number_of_queries(nailupd, responder, 
     assert stats["closed_recent"] == [most] * (140 // most)
     assert stats["stream_queries"] == 140 and stats["resets_sent"] == 0
     await_ready(daemon)
-    told = daemon.metrics()
-    assert told["upstream_recycles_total"] == 140 // most
+    reported = daemon.metrics()
+    assert reported["upstream_recycles_total"] == 140 // most
     # with one query per connection, each query is a dial, and on a slow machine the next connection may not be ready
     if most > 1:
-        assert (stats["udp_queries"], told["upstream_cold_queries_total"]) == (0, 0)
+        assert (stats["udp_queries"], reported["upstream_cold_queries_total"]) == (0, 0)
 
 
 def test_ten_thousand_queries_are_carried_by_each_connection(nailupd, responder, tmp_path):
@@ -178,7 +178,7 @@ def test_an_operator_recycles_under_load(nailupd, responder):
 
 
 def test_a_slow_answer_delays_no_other_query(nailupd, responder, transport):
-    """S3 of the measurements of peers: one answer takes 900 ms, ten take 300 ms, and thirty are fast."""
+    """One answer takes 900 ms, ten take 300 ms, and thirty are fast."""
     upstream = responder()
     daemon = start(nailupd, upstream)
     ask_at_once(daemon, [query(f"f{i}.example", i) for i in range(50)])  # so that the upstream is known to be fast
@@ -201,7 +201,7 @@ def test_fast_answers_do_not_wait_for_slow_ones(nailupd, responder):
 
 
 def test_a_name_that_is_never_answered_fails_alone(nailupd, responder, transport):
-    """S6: the connection survives, and the forty other queries are answered."""
+    """The connection survives, and the forty other queries are answered."""
     upstream = responder()
     daemon = start(nailupd, upstream)
     messages = [query("silent.example", 1)]
@@ -230,7 +230,7 @@ def test_a_late_answer_is_dropped_and_the_connection_lives_on(nailupd, responder
 
 
 def test_fifty_at_once_are_fifty_queries_on_one_connection(nailupd, responder):
-    """S2: no query is repeated, because the other answers are slow as well."""
+    """No query is repeated, because the other answers are slow as well."""
     upstream = responder("--delay", 100)
     daemon = start(nailupd, upstream)
     rcodes = ask_at_once(daemon, [query(f"n{i}.example", i) for i in range(50)])
@@ -241,7 +241,7 @@ def test_fifty_at_once_are_fifty_queries_on_one_connection(nailupd, responder):
 
 
 def test_four_hundred_at_once_are_answered(nailupd, responder):
-    """S8: more queries in flight than one connection may carry."""
+    """More queries are in flight than one connection may carry."""
     upstream = responder("--delay", 300)
     daemon = start(nailupd, upstream, {"server": {"max-clients-per-address": 10}})
     with Stream(daemon, timeout=20) as one, Stream(daemon, timeout=20) as other:
@@ -250,7 +250,7 @@ def test_four_hundred_at_once_are_answered(nailupd, responder):
         rcodes = [rcode_of(client.read()) for client in (one, other) for _ in range(200)]
     assert rcodes == [0] * 400
     stats = upstream.stats()
-    assert asked(stats) <= 2 * 400  # after 400 ms of silence
+    assert asked(stats) <= 2 * 400  # a query may be sent again after 400 ms of silence
     assert stats["connections_max_open"] <= 4
 
 
@@ -320,7 +320,7 @@ def test_a_stream_that_came_back_is_used_again(nailupd, responder, tmp_path):
 
 @with_all
 def test_queries_in_flight_on_a_dead_connection_are_asked_again(nailupd, responder, transport):
-    """S5 with more queries: a hundred wait when the connection dies."""
+    """A hundred queries wait when the connection dies."""
     for what in ("reset", "fin", "off"):
         upstream = responder("--delay", 400)
         daemon = start(nailupd, upstream)
@@ -443,7 +443,7 @@ def check_sessions(stats):
 
 def test_a_peer_that_closes_idle_connections_is_dialled_again(nailupd, responder, transport,
                                                               tmp_path):
-    """S4: no query waits for the dial."""
+    """No query waits for the dial."""
     upstream = responder("--tcp-idle", 300)
     daemon = start(nailupd, upstream)
     for i in range(6):

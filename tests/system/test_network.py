@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Links go and come back, and addresses change. Each test has two network namespaces, which a cable joins. Skipped if
-namespaces are not allowed."""
+"""Links go and come back, and addresses change. Each test has two network namespaces, which a cable joins. A test is
+skipped if namespaces are not allowed."""
 
 import os
 import shutil
@@ -110,7 +110,7 @@ class DaemonHere(Daemon):
              name, "A"], text=True, capture_output=True, timeout=30)
         return Answer(done.stdout)
 
-    def told(self):
+    def reported(self):
         return self.log().count(NEWS)
 
     def ready(self):
@@ -163,14 +163,14 @@ def test_a_check_names_the_lack_of_a_route_and_fails_only_where_that_counts(cabl
 def test_a_cable_that_is_replugged_needs_no_waiting(cable, daemon):
     assert daemon.dig("first.example").status == "NOERROR"
     eventually(lambda: len(daemon.ready()) == 2, 20)
-    told = daemon.told()
+    reported = daemon.reported()
     cable.here.run("ip", "link", "set", "cable", "down")
-    eventually(lambda: daemon.told() > told, 20)
+    eventually(lambda: daemon.reported() > reported, 20)
     assert daemon.dig("outage.example").status == "SERVFAIL"  # the failure is cached as well
-    told = daemon.told()
+    reported = daemon.reported()
     cable.here.run("ip", "link", "set", "cable", "up")
     cable.here.run("ip", "route", "add", "default", "via", "10.77.1.1")
-    eventually(lambda: daemon.told() > told, 20)
+    eventually(lambda: daemon.reported() > reported, 20)
     assert daemon.dig("outage.example").status == "NOERROR"
     eventually(lambda: len(daemon.ready()) == 2, 20)
 
@@ -187,7 +187,7 @@ def test_another_network_takes_the_old_connections_away(cable, daemon):
 
 def test_events_without_a_change_dial_nothing(cable, daemon):
     eventually(lambda: len(daemon.ready()) == 2, 20)
-    told, dials = daemon.told(), count(daemon, 'upstream_dials_total{transport="tcp",result="ok"}')
+    reported, dials = daemon.reported(), count(daemon, 'upstream_dials_total{transport="tcp",result="ok"}')
     cable.here.run("ip", "neigh", "replace", "10.77.1.9", "lladdr", "02:00:00:00:00:09", "dev",
                    "cable")
     cable.here.run("ip", "addr", "change", "10.77.1.2/24", "dev", "cable", "valid_lft", "999",
@@ -196,7 +196,7 @@ def test_events_without_a_change_dial_nothing(cable, daemon):
     cable.here.run("ip", "route", "add", "198.51.100.0/24", "via", "10.77.1.1")
     cable.here.run("ip", "link", "set", "cable", "alias", "none")
     time.sleep(1.5)  # longer than the daemon collects changes
-    assert daemon.told() == told
+    assert daemon.reported() == reported
     assert count(daemon, 'upstream_dials_total{transport="tcp",result="ok"}') == dials
     assert daemon.dig("still.example").status == "NOERROR"
 
@@ -205,9 +205,9 @@ def test_another_default_route_dials_again(cable, daemon):
     eventually(lambda: len(daemon.ready()) == 2, 20)
     for words in (["-4", "route", "replace", "default", "via", "10.77.2.1", "onlink"],
                   ["-6", "route", "add", "default"]):
-        told = daemon.told()
+        reported = daemon.reported()
         cable.here.run("ip", *words, "dev", "cable")
-        eventually(lambda: daemon.told() > told, 20)
+        eventually(lambda: daemon.reported() > reported, 20)
     assert count(daemon, "network_changes_total") >= 2
     eventually(lambda: count(daemon, 'upstream_closes_total{reason="network"}') >= 2, 20)
     eventually(lambda: daemon.dig("still.example").status == "NOERROR", 20)

@@ -41,7 +41,7 @@ def make_package(folder, **more):
     if not release:
         pytest.skip("there is no release build with manuals: tools/setup.sh build release")
     if not os.access(release, os.W_OK):
-        pytest.skip("the release build is somebody else's")
+        pytest.skip("the release build belongs to another user")
     for tool in ("cpack", "dpkg-shlibdeps", "strip", "file"):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")

@@ -135,7 +135,7 @@ def dig(server, name, kind="A", client=CLIENT, *options):
     return Answer(done.stdout)
 
 
-def told(server, question):
+def reported(server, question):
     """Returns the parts of an answer that policy decides."""
     name, kind, *rest = question
     answer = dig(server, name, kind, *(rest or [CLIENT]))
@@ -177,7 +177,7 @@ def compare(harness, address, start, differs):
     wrong = []
     for _ in range(2):  # first misses, then hits
         for index, question in enumerate(QUESTIONS):
-            ours, theirs = told(SELF, question), told(address, question)
+            ours, theirs = reported(SELF, question), reported(address, question)
             if ours != theirs and index not in differs:
                 wrong.append((question, ours, theirs))
     assert not wrong, "\n".join(f"{question}\n  ours   {ours}\n  theirs {theirs}" for question, ours, theirs in wrong)
@@ -219,18 +219,18 @@ def test_lookup_names_the_rule_that_decides(harness):
         "nxdomain", "24.0.7.53.10.rpz-client-ip.policy.", "client-ip")
     assert policy_of(harness, "net.good.tld")[0] == "depends on the answer"
     for name in ("net", "toblock", "www"):
-        told(SELF, (f"{name}.good.tld.", "A"))
+        reported(SELF, (f"{name}.good.tld.", "A"))
     assert policy_of(harness, "net.good.tld") == (
         "nxdomain", "24.0.100.51.198.rpz-ip.policy.", "ip", "net.good.tld.", "the cached answer")
     assert policy_of(harness, "toblock.good.tld")[3] == "nx.good.tld."
-    told(SELF, ("www.listed.tld.", "A"))
+    reported(SELF, ("www.listed.tld.", "A"))
     assert policy_of(harness, "www.listed.tld")[2] == "nsip"
     assert policy_of(harness, "www.good.tld")[0] == "none"
     # Rules about the servers of a name below a missing one, of an alias target, and of the zone above.
     for name, kind, judged in (("m.n.www.byname.tld", "AAAA", "m.n.www.byname.tld."),
                                ("tobyname.good.tld", "A", "www.byname.tld."),
                                ("www.deep.byname.tld", "A", "www.deep.byname.tld.")):
-        told(SELF, (name, kind))
+        reported(SELF, (name, kind))
         assert policy_of(harness, name, kind) == (
             "nxdomain", "evil.ns.good.tld.rpz-nsdname.policy.", "nsdname", judged, "the cached answer")
     refused = subprocess.run([program("nailupctl"), "-s", str(harness.folder / "control.sock"), "lookup", "--client",
@@ -245,8 +245,8 @@ def test_metrics_and_the_log_have_each_zone(harness):
     daemon = harness.start({"metrics": {"listen": f"{SELF}@9953"},
                             "rpz": [{"name": "policy", "file": "policy.zone", "log": "yes", "log-name": "feed"}]})
     for _ in range(3):
-        told(SELF, ("nx.good.tld.", "A"))
-    told(SELF, ("drop.good.tld.", "A"))
+        reported(SELF, ("nx.good.tld.", "A"))
+    reported(SELF, ("drop.good.tld.", "A"))
 
     def figures():
         done = subprocess.run([need("curl"), "-s", f"http://{SELF}:9953/metrics"], text=True, capture_output=True)
@@ -265,16 +265,16 @@ def test_metrics_and_the_log_have_each_zone(harness):
 def test_a_reload_reads_the_zone_again_and_a_broken_file_changes_nothing(harness):
     serve_all(harness)
     daemon = harness.start({"rpz": [{"name": "policy", "file": "policy.zone"}]})
-    assert told(SELF, ("nx.good.tld.", "A"))[0] == "NXDOMAIN"
+    assert reported(SELF, ("nx.good.tld.", "A"))[0] == "NXDOMAIN"
     harness.write("policy.zone", POLICY.replace("nx.good.tld CNAME .", "other.good.tld CNAME ."))
     daemon.send_signal(signal.SIGHUP)
-    eventually(lambda: told(SELF, ("other.good.tld.", "A"))[0] == "NXDOMAIN")
-    assert told(SELF, ("nx.good.tld.", "A")) == ("NOERROR", [("nx.good.tld.", "A", "192.0.2.3")])
+    eventually(lambda: reported(SELF, ("other.good.tld.", "A"))[0] == "NXDOMAIN")
+    assert reported(SELF, ("nx.good.tld.", "A")) == ("NOERROR", [("nx.good.tld.", "A", "192.0.2.3")])
     harness.write("policy.zone", POLICY + "broken A 1.2.3\n")
     done = subprocess.run([program("nailupctl"), "-s", str(harness.folder / "control.sock"), "reload"], text=True,
                           capture_output=True)
     assert done.returncode and "policy.zone:" in done.stdout + done.stderr, done
-    assert told(SELF, ("other.good.tld.", "A"))[0] == "NXDOMAIN"
+    assert reported(SELF, ("other.good.tld.", "A"))[0] == "NXDOMAIN"
     harness.stop(daemon)
 
 

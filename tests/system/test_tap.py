@@ -19,7 +19,7 @@ from peers import need
 from test_reload import reload, write
 
 NAME = "www.example.org"
-DIGEST = "683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16"  # of no key that any zone has
+DIGEST = "683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16"  # a digest that fits no key of any zone
 LINE = re.compile(r"nailupd: info: query: (?P<client>\S+) (?P<protocol>\S+) (?P<name>\S+) (?P<type>\S+)"
                   r" (?P<cls>\S+) (?P<flags>\S+) (?P<rcode>\S+) (?P<size>\d+) (?P<ms>[\d.]+)ms"
                   r" (?P<origin>\S+)(?: (?P<upstream>[^\s=]+) (?P<transport>\S+))?"
@@ -412,6 +412,27 @@ def test_a_file_has_all_to_the_nanosecond(nailupd, responder, dig, tmp_path):
         text = one[10 if one[1] % 2 else 14]
         assert bool(text[2] & 0x80) == (one[1] % 2 == 0)
         assert one[4] and len(one[5]) == 4 and one[6] and one[7]
+
+
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_a_reload_after_a_rename_begins_a_new_file(nailupd, responder, dig, tmp_path, is_broken):
+    path, former = tmp_path / "queries.fstrm", tmp_path / "queries.fstrm.1"
+    daemon = nailupd({"dnstap": {"file": str(path), "messages": ["client-query"]}}, upstreams=[responder()])
+    dig(daemon, f"first.{NAME}")
+    eventually(lambda: b"first" in path.read_bytes(), 20)
+    path.rename(former)
+    config = daemon.config_path.read_text()
+    daemon.config_path.write_text("- broken" if is_broken else config)
+    daemon.process.send_signal(signal.SIGHUP)
+    eventually(lambda: former.read_bytes().endswith(struct.pack(">III", 0, 4, 3)), 20)  # STOP, although no query comes
+    dig(daemon, f"second.{NAME}")
+    daemon.config_path.write_text(config)
+    reload(daemon)  # the file is still there and goes on
+    dig(daemon, f"third.{NAME}")
+    assert daemon.stop() == 0
+    queries = [[fields(fields(payload)[14])[10] for payload in frames(file.read_bytes())] for file in (former, path)]
+    names = [[query[13:13 + query[12]].decode() for query in of_file] for of_file in queries]
+    assert names == [["first"], ["second", "third"]]
 
 
 def test_over_tls_both_ways(nailupd, responder, reader, tmp_path):

@@ -79,10 +79,10 @@ def compare(questions, direct, ours, sections=("ANSWER",)):
 
 def check_transport(daemon, is_stream):
     """Checks the transport: only TCP if is_stream, else UDP with TCP after a truncated answer."""
-    told = daemon.metrics()
-    over_udp = told['upstream_queries_total{transport="udp"}']
-    over_tcp = told['upstream_queries_total{transport="tcp"}']
-    assert (over_udp == 0 and over_tcp > 30) if is_stream else over_udp > over_tcp > 0, told
+    reported = daemon.metrics()
+    over_udp = reported['upstream_queries_total{transport="udp"}']
+    over_tcp = reported['upstream_queries_total{transport="tcp"}']
+    assert (over_udp == 0 and over_tcp > 30) if is_stream else over_udp > over_tcp > 0, reported
 
 
 # ---- NSD ----

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Validating resolvers over a signed hierarchy (signed_tree/README.md): is each answer secure, insecure or bogus as
-the RFCs say, at Unbound, BIND, Knot Resolver, and at nailupd?"""
+"""Validating resolvers over a signed hierarchy (signed_tree/README.md): is each answer secure, insecure or bogus as the
+RFCs say? The resolvers are Unbound, BIND, Knot Resolver and nailupd."""
 
 import json
 import os
@@ -249,8 +249,8 @@ def test_lookup_shows_the_signer_the_end_of_the_signature_and_the_anchor(tree, n
     cached = shown["cached_answers"][0]
     assert (cached["security"], cached["signer"]) == ("secure", "csk.sec.")
     assert cached["signature_left_seconds"] > cached["ttl_seconds"] > 0
-    told = shown["lookup"]
-    assert (told["anchor"], told["anchor_kind"], told["anchor_source"]) == (".", "trusted", "trust-anchor-file")
+    reported = shown["lookup"]
+    assert (reported["anchor"], reported["anchor_kind"], reported["anchor_source"]) == (".", "trusted", "trust-anchor-file")
 
 
 def test_a_trace_shows_each_verification_with_its_time_and_the_states_of_the_task(tree, nailupd):
@@ -290,7 +290,7 @@ def random_questions(seed):
     return questions
 
 
-def told(answer):
+def reported(answer):
     return answer["rcode"], answer["flags"] & AD
 
 
@@ -311,7 +311,7 @@ def test_random_names_get_the_answer_that_a_peer_gives(tree, started, nailupd, n
         questions = random_questions(seed)
         ours = tree.ask(daemon.address, questions, parallel=4, timeout=compare.TIMEOUT_S, dnssec_ok=True)
         theirs = tree.ask(peer.address, questions, parallel=4, timeout=compare.TIMEOUT_S, dnssec_ok=True)
-        wrong = [(question, told(a), told(b)) for question, a, b in zip(questions, ours, theirs) if told(a) != told(b)]
+        wrong = [(question, reported(a), reported(b)) for question, a, b in zip(questions, ours, theirs) if reported(a) != reported(b)]
         assert not wrong, wrong[:20]
         assert all(any(kind == "RRSIG" for _, kind, _ in a["rows"]) for a in ours if a["flags"] & AD and a["rows"])
     assert synthesised(daemon) > 300
@@ -338,7 +338,7 @@ def test_spans_are_forgotten_with_their_zone_and_at_a_reload(tree, nailupd, forg
         before = synthesised(daemon)
         answer, = tree.ask(daemon.address, [(f"{label}.nsec-13.sec.", "A")], parallel=1, timeout=compare.TIMEOUT_S,
                            dnssec_ok=True)
-        assert told(answer) == ("NXDOMAIN", AD)
+        assert reported(answer) == ("NXDOMAIN", AD)
         return synthesised(daemon) > before
 
     assert not is_synthesised("zzz0")

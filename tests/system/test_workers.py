@@ -61,8 +61,8 @@ def test_names_cached_by_one_worker_are_hits_for_the_other(nailupd, responder):
     for i in range(40):  # each from a different port
         assert rcode_of(udp_ask(daemon, query("same.example", i))) == 0
     assert upstream.stats()["udp_queries"] == 1
-    told = daemon.metrics()
-    assert (told["cache_misses_total"], told["cache_hits_total"]) == (1, 39)
+    reported = daemon.metrics()
+    assert (reported["cache_misses_total"], reported["cache_hits_total"]) == (1, 39)
 
 
 def test_load_on_many_workers_loses_nothing(nailupd, responder):

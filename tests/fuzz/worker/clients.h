@@ -16,10 +16,10 @@ struct fake_conn;
 struct stage;
 
 enum {
-    CLIENTS_UDP = 16, /* the clients over UDP, among them: */
+    CLIENTS_UDP = 16, /* the number of clients over UDP, with these two among them */
     CLIENT_REFUSED = 14,
     CLIENT_DENIED = 15,
-    CLIENTS_STREAM = 12, /* at the same time */
+    CLIENTS_STREAM = 12, /* the number of streams at the same time */
     CLIENTS_HALF_MAX = 600,
 };
 

@@ -193,5 +193,6 @@ int main(int argc, char **argv)
     report("done", seconds_now() - began);
     if (options.scarce)
         printf("allocations failed: %llu\n", (unsigned long long)done.sum.allocations_failed);
-    return options.scarce && !done.sum.allocations_failed; /* without them it showed nothing */
+    /* without a failed allocation, the run has shown nothing */
+    return options.scarce && !done.sum.allocations_failed;
 }

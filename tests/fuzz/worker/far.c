@@ -246,7 +246,9 @@ static void drop_glue(struct writer *out, const struct message *query)
     header_set_count(out->data, SECTION_ADDITIONAL, 0);
 }
 
-/* Sends the messages that precede the answer. */
+/* Replaces the data by marked data, which the signatures do not cover. Only a worker that has
+ * validated for a while must reject it, and it must validate from now on. Addresses of servers are
+ * not validated, so a forged one costs the zone this server until its TTL ends. */
 static void send_first(const struct fake_ask *ask, const struct writer *out)
 {
     if (ask->stream)
@@ -272,8 +274,9 @@ static void send_lies_first(struct far *far, const struct fake_ask *ask,
 }
 
 /* Replaces the data by marked data, which the signatures do not cover. Only a worker that has
- * validated for a while must not believe it, and it must validate from now on. Addresses of servers
- * are not validated: a forged one costs the zone this server until its TTL is over. */
+ * validated for a while gets such data. It must not believe them, and must validate from now on.
+ * Addresses of servers are not validated: a forged one costs the zone this server until its TTL is
+ * over. */
 static void forge(struct far *far, struct writer *out, const struct message *query)
 {
     struct stage *stage = far->stage;

@@ -58,14 +58,14 @@ enum mood {
     MOOD_SIG_EXPIRED,
     MOOD_SIG_FOREIGN,
     MOOD_SIG_STRIPS,
-    MOOD_FORGED, /* sends marked data beside what is signed */
+    MOOD_FORGED, /* sends marked data beside signed data */
     MOOD_COUNT,
 };
 
 /* Tricks of hostile plays: a server plays any of them, whatever its mood is. */
 enum {
     TRICK_GENUINE_FIRST = 1, /* puts signed denials of the zones above before a denial */
-    TRICK_GENUINE_LAST = 2,  /* puts them behind it */
+    TRICK_GENUINE_LAST = 2,  /* puts them after the denial */
     TRICK_LATE_DATA = 4,     /* answers come after clients have left; keys and DS records do not */
     TRICK_LATE_KEYS = 8,     /* keys and DS records come late */
     TRICK_CROWDED = 16,      /* adds more RRsets than a validator reads */

@@ -64,7 +64,8 @@ struct ledger {
     uint32_t next, oldest; /* positions in a ring; if they are equal, no query waits */
     uint32_t waiting;
     uint64_t queries, answers, good, secure; /* counted since the start */
-    uint64_t unanswered;              /* given up: at rest, or because their ids were needed */
+    /* queries that were given up: at rest, or because their ids were needed */
+    uint64_t unanswered;
     struct given given[LEDGER_GIVEN]; /* until when records with these hashes are true */
 };
 

@@ -70,8 +70,8 @@ static void expect_zero(const struct stage *stage, const char *what, uint64_t va
         stage_fail(stage, "at rest: %s is %lld", what, (long long)value);
 }
 
-/* These need not be equal: a query of an ended stream may have an answer without a client, and a
- * full queue counts in place of the answer. */
+/* Answers and queries need not be equal in number. A query of an ended stream may have an answer
+ * without a client, and a query that a full queue drops has no answer. */
 static void check_counts(const struct stage *stage)
 {
     uint64_t queries = sum_of(stage, "queries_total", NULL);

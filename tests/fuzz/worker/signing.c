@@ -360,7 +360,8 @@ static struct name hash_owner(const uint8_t hash[VERIFY_NSEC3_HASH], enum truth_
     return (struct name){wire, (uint8_t)(1 + HASH_TEXT + apex.len)};
 }
 
-/* Writes the record of the name, or one whose span has its hash alone. about: the denied name. */
+/* Writes the record of the name, or one whose span contains its hash and no other. about: the
+ * denied name. */
 static void put_nsec3(const struct sealing *sealing, struct name name, bool is_there,
                       struct name about, enum truth_zone zone)
 {

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A client inside the hierarchy's network namespace: asks over UDP, over TCP where that is truncated.
+"""A client inside the hierarchy's network namespace. It sends queries over UDP, and over TCP after a truncated answer.
 
     python3 -m hierarchy.asker
 
 Each line of its input is a job in JSON, {"id": ID, "server": [IP, PORT], "questions": [[NAME, TYPE], ...],
-"parallel": N, "timeout": S}; the line it prints at the job's end has {"id", "answers"}, a list with {"rcode", "rows",
-"flags", "ttls", "errors"} of each; rcode is null where no answer came. "flags" and "dnssec_ok" of a job are those of its
-queries. Jobs run side by side. It ends with its input."""
+"parallel": N, "timeout": S}. At the end of the job it prints a line with {"id", "answers"}. "answers" is a list with
+{"rcode", "rows", "flags", "ttls", "errors"} for each question; rcode is null if no answer came. "flags" and "dnssec_ok" of
+a job apply to its queries. Jobs run in parallel. The client ends with its input."""
 
 import asyncio
 import json

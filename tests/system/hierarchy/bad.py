@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Servers that no real one can be: a program that serves each address of zones.BADS with its behaviour.
+"""Plays servers whose behaviour no real program has. It serves each address of zones.BADS with its behaviour.
 
     python3 -m hierarchy.bad PORT
 
-It says "ready" when it listens. A line "ADDRESS BEHAVIOUR" on its input changes one; it ends with its input."""
+The program prints "ready" when it listens. A line "ADDRESS BEHAVIOUR" on its input changes one server. It ends with its
+input."""
 
 import asyncio
 import struct

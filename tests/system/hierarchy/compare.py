@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Asks resolvers every name and type of the hierarchy and shows where they differ from what is right, and so
-from each other, with the reasons that are known.
+"""Asks resolvers every name and type of the hierarchy. Shows where they differ from the right answer, and so from
+each other, with the known reasons.
 
     tests/system$ python3 -m hierarchy.compare [unbound] [named]
     tests/system$ python3 -m hierarchy.compare --names      the questions, as dnsperf and nailup-bench load take them
@@ -50,12 +50,12 @@ def is_without_glue(question, right, answer):
 # (resolver, whether it explains a difference, the reason)
 REASONS = [
     ("unbound", is_late_failure, "retries dead servers for longer than the client waits"),
-    ("named", is_late_failure, "waits for circles of glueless delegations until the question's time is over"),
+    ("named", is_late_failure, "waits for loops of delegations without glue until the question times out"),
     ("unbound", is_late_beside_dead, "now and then has only dead servers left to try when the client gives up"),
     ("unbound", is_answer_of_other_zone, "takes an answer with the SOA of another zone for one without data"),
-    ("unbound", is_without_glue, "fails for a zone whose referral lacks glue: all 49 questions, in each of 8 runs of 1.17.1"),
-    ("unbound", is_cname_by_dname, "follows the CNAME that a DNAME made, though a CNAME was asked for"),
-    ("unbound", is_dname_left_out, "leaves a DNAME out of a chain whose parts were met at different times"),
+    ("unbound", is_without_glue, "fails for all 49 questions about a zone whose referral lacks glue, in each of 8 runs of 1.17.1"),
+    ("unbound", is_cname_by_dname, "follows the CNAME that a DNAME made, although the query asks for a CNAME"),
+    ("unbound", is_dname_left_out, "omits a DNAME from a chain whose parts were cached at different times"),
 ]
 
 

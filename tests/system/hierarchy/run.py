@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Starts the hierarchy, resolvers beside it, and asks them.
+"""Starts the hierarchy and resolvers beside it, and sends them queries.
 
     with Place() as place, Hierarchy(folder, place) as tree, Unbound(tree) as unbound:
         answers = tree.ask(unbound.address, [("www.good.one.", "A")])
 
-All of it is in a network namespace with its own port 53 and IPv6 addresses; nothing is left behind. Raises
-CannotRun with the reason where a namespace or a program is missing."""
+Everything runs in a network namespace with its own port 53 and IPv6 addresses, and nothing is left behind. Raises
+CannotRun with the reason if a namespace or a program is missing."""
 
 import json
 import os
@@ -20,14 +20,14 @@ import time
 
 from .zones import HINTS, PLANTS, ZONES, zone_file
 
-START_S = 20  # at most; a quiet machine needs a tenth of it
+START_S = 20  # the longest time of a start; a quiet machine needs a tenth of it
 PORT = 53  # Unbound can use no other port for servers
 STOP_S = 5
 NAILED_PREFIX = "127.50.1.64/27"  # contains both servers of plant.one
 
 
 class CannotRun(Exception):
-    """The test has to be skipped, for this reason."""
+    """The test has to be skipped for this reason."""
 
 
 def need(tool):
@@ -294,7 +294,7 @@ class Hierarchy:
         self.bad.say(f"{address} {behaviour}")
 
     def ask(self, *words, **more):
-        """Asks; see Asker."""
+        """Sends queries to a resolver; see Asker."""
         return self.asker.ask(*words, **more)
 
     def serves(self, name):

@@ -11,9 +11,9 @@ from .zones import FAILS, GOOD, MAY, SIX, ZONES, cuts_of, records_of, zone_of
 
 ALIASES_MAX = 32  # a longer chain counts as a loop
 
-# rcode: of the answer; rows: {(name, type, data)} of its answer section; state: GOOD, MAY or FAILS;
-# is_circle: the aliases loop; zones: all zones that the answer passed.
-Truth = namedtuple("Truth", "rcode rows state is_circle zones")
+# rcode and rows: of the answer, rows as {(name, type, data)} of its answer section; state: GOOD, MAY or FAILS; is_loop:
+# the aliases form a loop; zones: all zones on the way to the answer.
+Truth = namedtuple("Truth", "rcode rows state is_loop zones")
 
 
 class Nodes:
@@ -80,8 +80,8 @@ def look(name, kind):
 @functools.lru_cache(maxsize=10000)
 def truth(name, kind, has_ipv6=True):
     """Returns the Truth about one question."""
-    rows, zones, seen, is_circle = set(), [], 0, False
-    while name and not is_circle:
+    rows, zones, seen, is_loop = set(), [], 0, False
+    while name and not is_loop:
         zone, found, target = look(name, kind)
         last = name
         zones.append(zone)
@@ -89,7 +89,7 @@ def truth(name, kind, has_ipv6=True):
         if kind == "CNAME" and target and any(one.type == "DNAME" for one in found):
             break  # the synthesised CNAME record is the answer
         seen, name = seen + 1, target
-        is_circle = seen > ALIASES_MAX
+        is_loop = seen > ALIASES_MAX
     states = {ZONES[zone].state for zone in zones}
     if SIX in states:
         states = (states - {SIX}) | {GOOD if has_ipv6 else FAILS}
@@ -97,7 +97,7 @@ def truth(name, kind, has_ipv6=True):
         states.add(FAILS)  # the zone's server does not implement it
     state = next(one for one in (FAILS, MAY, GOOD) if one in states)
     is_absent = found is None or (zone == "minbreak.one." and name is None and not found and is_denied(last))
-    return Truth("NXDOMAIN" if is_absent else "NOERROR", frozenset(rows), state, is_circle, tuple(zones))
+    return Truth("NXDOMAIN" if is_absent else "NOERROR", frozenset(rows), state, is_loop, tuple(zones))
 
 
 def is_denied(name):
@@ -107,11 +107,11 @@ def is_denied(name):
 
 def judge(right, rcode, rows):
     """Returns the fault of an answer, or None. rows: {(name, type, data)}."""
-    if right.is_circle:  # some resolvers report the loop, others fail
+    if right.is_loop:  # some resolvers report the loop, others fail
         is_fine = rcode == "SERVFAIL" or (rcode == "NOERROR" and rows <= right.rows)
-        return None if is_fine else f"a circle of aliases got {rcode}"
+        return None if is_fine else f"an alias loop got {rcode}"
     if right.state == FAILS:
-        return None if rcode == "SERVFAIL" else f"{rcode} where nobody can answer"
+        return None if rcode == "SERVFAIL" else f"{rcode} where no server can answer"
     if right.state == MAY and rcode == "SERVFAIL":
         return None
     if rcode != right.rcode:

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """The hierarchy as a table: the servers, their zones and addresses, and the records. One record per line: owner,
 TTL, type, data; names without a dot at their end are below the zone, @ is the zone itself. Glue and name servers
-of a zone are written by hand in parent and child, as in the world."""
+of a zone are written by hand in parent and child, as on real servers."""
 
 from collections import namedtuple
 

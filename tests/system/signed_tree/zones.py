@@ -168,7 +168,7 @@ def swap_dates_of_www(signed):
     signed.resign("www", "A", validity=(signed.validity[0] - 10 * 86400, signed.validity[0] - 40 * 86400))
 
 
-def sign_www_with_stranger(signed):
+def sign_www_with_foreign_key(signed):
     signed.resign("www", "A", keys=[Key(13, ZSK)])
 
 
@@ -466,7 +466,7 @@ ALL = [
     Zone("nokeys.sec.", damage=then(("drop", "@", "DNSKEY"))),
     Zone("nozsk.sec.", damage=drop_zsk),
     Zone("zsksigns.sec.", damage=sign_keys_with_zsk),
-    Zone("stranger.sec.", damage=sign_www_with_stranger),
+    Zone("foreign.sec.", damage=sign_www_with_foreign_key),
     Zone("keytrap.sec.", keys=same_tags, damage=only_last_is_right),
     Zone("nozonebit.sec.", keys=lambda: csk(flags=SEP)),
     Zone("protocol.sec.", keys=lambda: csk(protocol=4)),

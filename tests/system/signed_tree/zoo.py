@@ -18,8 +18,8 @@ SALT = bytes(range(32))
 
 
 def collides_with(tag, algorithm=13):
-    """Returns a key with this tag that signs nothing. Flags without a meaning make up the difference; the flags
-    that have one allow that for each fourth key."""
+    """Returns a key with this tag that signs nothing. The tag is reached with flags that have no
+    meaning. One key in four leaves the flags with a meaning as they must be."""
     while True:
         key = Key(algorithm, 0, "nothing")
         for carry in range(-2, 3):

@@ -84,7 +84,8 @@ static void test_an_address_with_a_zone_matches_on_its_link_only(void **state)
     assert_false(contains("fe80::1%lo", "fe80::1"));
     assert_false(contains("fe80::1%lo", "fe80::2%lo"));
     assert_false(contains("fe80::1%lo", "127.0.0.1"));
-    assert_true(contains("fe80::1", "fe80::1%lo")); /* on every link */
+    /* without a zone, the prefix matches on every link */
+    assert_true(contains("fe80::1", "fe80::1%lo"));
     assert_true(contains("fe80::/10", "fe80::1%lo"));
     struct prefix scoped = parsed("fe80::1%lo"), same = parsed("fe80::1%lo");
     struct prefix other = parsed("fe80::1%77"), everywhere = parsed("fe80::1");

@@ -29,7 +29,7 @@ static size_t make(const char *client_text, const char *server_text, bool is_str
         assert_memory_equal(header, text, sizeof(text) - 1);                                       \
     } while (0)
 
-static void test_addresses_of_one_family_stand_in_it(void **state)
+static void test_addresses_of_one_family_are_in_the_header(void **state)
 {
     (void)state;
     EXPECT(make("192.0.2.1@258", "127.0.0.1", false),
@@ -49,7 +49,7 @@ static void test_a_server_of_the_other_family_is_unspecified(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses_of_one_family_stand_in_it),
+        cmocka_unit_test(test_addresses_of_one_family_are_in_the_header),
         cmocka_unit_test(test_a_server_of_the_other_family_is_unspecified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

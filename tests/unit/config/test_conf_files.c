@@ -153,7 +153,7 @@ static void test_every_example_loads(void **state)
     globfree(&found);
 }
 
-static void test_the_recursive_example_has_room_for_its_plants(void **state)
+static void test_the_recursive_example_nails_for_enough_workers(void **state)
 {
     (void)state;
     FILE *file = fopen(NAILUP_SOURCE_DIR "/conf/examples/recursive-datacenter.yaml", "r");
@@ -175,7 +175,7 @@ int main(void)
         cmocka_unit_test(test_the_shipped_file_loads_with_every_key_written),
         cmocka_unit_test(test_the_shipped_file_resolves_by_recursion),
         cmocka_unit_test(test_every_example_loads),
-        cmocka_unit_test(test_the_recursive_example_has_room_for_its_plants),
+        cmocka_unit_test(test_the_recursive_example_nails_for_enough_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

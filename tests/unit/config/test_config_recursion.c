@@ -199,7 +199,7 @@ static void test_hints_without_a_server_to_ask_get_a_warning(void **state)
     expect_warning("recursion: {do-not-query: [0.0.0.0/0, '::/0']}\n" ZONE, "");
 }
 
-static void test_values_that_cannot_be(void **state)
+static void test_impossible_values_are_errors(void **state)
 {
     (void)state;
     static const char takes_prefix[] = "takes an address or a prefix such as 10.1.1.1, "
@@ -423,7 +423,7 @@ int main(void)
         cmocka_unit_test(test_tls_for_all_authoritative_servers_gets_a_warning),
         cmocka_unit_test(test_hints_without_a_server_to_ask_get_a_warning),
         cmocka_unit_test(test_errors_about_contradictions_have_a_remedy),
-        cmocka_unit_test(test_values_that_cannot_be),
+        cmocka_unit_test(test_impossible_values_are_errors),
         cmocka_unit_test(test_invalid_stub_zones_are_refused),
         cmocka_unit_test(test_a_discovered_server_in_a_prefix_is_nailed),
         cmocka_unit_test(test_others_are_asked_over_udp_from_the_source_of_their_family),

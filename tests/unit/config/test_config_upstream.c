@@ -162,7 +162,7 @@ static void test_tcp_without_an_entry_is_not_nailed(void **state)
     assert_false(options.nailed);
 }
 
-static void test_udp_said_of_an_entry_or_a_zone_exempts_it(void **state)
+static void test_an_entry_or_a_zone_with_udp_is_not_nailed(void **state)
 {
     (void)state;
     static const char text[] =
@@ -693,7 +693,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_with_tcp_has_no_fallback_unless_given),
         cmocka_unit_test(test_tcp_from_elsewhere_keeps_the_fallback),
         cmocka_unit_test(test_tcp_without_an_entry_is_not_nailed),
-        cmocka_unit_test(test_udp_said_of_an_entry_or_a_zone_exempts_it),
+        cmocka_unit_test(test_an_entry_or_a_zone_with_udp_is_not_nailed),
         cmocka_unit_test(test_hold_is_set_globally_per_entry_and_per_zone),
         cmocka_unit_test(test_source_addresses_depend_on_the_family),
         cmocka_unit_test(test_protection_against_forgery_applies_to_all_upstreams),

@@ -144,7 +144,7 @@ static void test_booleans_are_yes_and_no(void **state)
     assert_false(kind_parse(KIND_BOOL, "", &arena, &value));
 }
 
-static void test_words_stand_for_their_enums(void **state)
+static void test_words_name_their_enums(void **state)
 {
     (void)state;
     enum log_level level = LOG_ERROR;
@@ -299,7 +299,7 @@ int main(void)
         cmocka_unit_test(test_seconds_are_whole),
         cmocka_unit_test(test_sizes_have_units),
         cmocka_unit_test(test_booleans_are_yes_and_no),
-        cmocka_unit_test(test_words_stand_for_their_enums),
+        cmocka_unit_test(test_words_name_their_enums),
         cmocka_unit_test(test_names_fold_to_lower_case),
         cmocka_unit_test(test_paths_are_printable_and_may_be_relative),
         cmocka_unit_test(test_paths_and_texts_have_a_bound),

@@ -381,6 +381,57 @@ static void test_clients_whose_commands_run_keep_their_places(void **state)
     close(late);
 }
 
+/* A command that walks over the cache sends nothing until its end. */
+static void test_a_client_whose_command_walks_keeps_its_place(void **state)
+{
+    struct place *place = *state;
+    enum { PLACES = 16 };
+    int fds[PLACES];
+
+    for (int i = 0; i < PLACES; i++)
+        fds[i] = client(place, "");
+    for (int i = 0; i < PLACES; i++)
+        send(fds[i], i ? "stat" : "flush-zone\t.\n", i ? 4 : 13, 0);
+    fake_fd_watch_poll(); /* the walk begins */
+    fake_loop_advance(place->desk.loop, 2 * CONTROL_CLIENT_IDLE_US);
+    int late = connect_to(place->path);
+    fake_fd_watch_poll();
+    assert_true(is_closed(fds[1]));
+    desk_settle(&place->desk);
+    assert_non_null(strstr(received(fds[0]), "\nend\n"));
+    for (int i = 0; i < PLACES; i++)
+        close(fds[i]);
+    close(late);
+    desk_settle(&place->desk);
+}
+
+/* Its line, or its room for more of the reply, came while the daemon did something else. */
+static void test_a_client_that_waits_for_the_daemon_keeps_its_place(void **state)
+{
+    struct place *place = *state;
+    enum { PLACES = 16 };
+    int fds[PLACES];
+
+    fill(place);
+    fds[0] = client(place, "he");
+    fds[1] = client(place, "upstreams\n");
+    for (int i = 2; i < PLACES; i++)
+        fds[i] = client(place, "stat");
+    fake_loop_advance(place->desk.loop, 2 * CONTROL_CLIENT_IDLE_US);
+    send(fds[0], "lp\n", 3, 0);
+    while (received(fds[1]))
+        continue;
+    int late = connect_to(place->path);
+    fake_fd_watch_poll();
+    assert_non_null(strstr(received(fds[0]), "commands"));
+    assert_non_null(received(fds[1]));
+    assert_true(is_closed(fds[2]));
+    for (int i = 0; i < PLACES; i++)
+        close(fds[i]);
+    close(late);
+    desk_settle(&place->desk);
+}
+
 static void test_closing_frees_clients_in_every_state(void **state)
 {
     struct place *place = *state;
@@ -443,6 +494,8 @@ int main(void)
         WITH_PLACE(test_clients_beyond_the_bound_wait_for_a_place),
         WITH_PLACE(test_a_client_takes_the_place_of_an_idle_one),
         WITH_PLACE(test_clients_whose_commands_run_keep_their_places),
+        WITH_PLACE(test_a_client_whose_command_walks_keeps_its_place),
+        WITH_PLACE(test_a_client_that_waits_for_the_daemon_keeps_its_place),
         WITH_PLACE(test_closing_frees_clients_in_every_state),
         WITH_PLACE(test_an_impossible_path_is_refused_with_advice),
     };

@@ -38,7 +38,7 @@ static void test_a_degraded_daemon_passes_unless_an_upstream_is_required(void **
     assert_int_equal(verdict("draining\tyes\tyes\tdraining", false), EXIT_REFUSED);
 }
 
-static void test_a_strange_check_fails(void **state)
+static void test_a_check_with_unknown_values_fails(void **state)
 {
     (void)state;
     assert_int_equal(verdict("\t\t\t", false), EXIT_REFUSED);
@@ -50,7 +50,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_degraded_daemon_passes_unless_an_upstream_is_required),
-        cmocka_unit_test(test_a_strange_check_fails),
+        cmocka_unit_test(test_a_check_with_unknown_values_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void test_status_check_is_the_command_check(void **state)
     assert_int_equal(parsed("status --require-upstream"), WISH_WRONG);
 }
 
-static void test_people_get_the_sum_of_the_workers_and_programs_all_of_them(void **state)
+static void test_people_get_the_sum_of_the_workers_and_programs_get_each(void **state)
 {
     (void)state;
     assert_int_equal(parsed("upstreams"), WISH_COMMAND);
@@ -86,7 +86,7 @@ static void test_people_get_the_sum_of_the_workers_and_programs_all_of_them(void
     assert_int_equal(parsed("upstreams --worker many"), WISH_WRONG);
 }
 
-static void test_the_looks_of_an_answer_are_read(void **state)
+static void test_options_of_the_output_are_read(void **state)
 {
     (void)state;
     assert_int_equal(parsed("upstreams --sort -queries --rates --color never --width 80"),
@@ -175,6 +175,9 @@ static void test_a_wrong_period_is_refused(void **state)
     assert_int_equal(parsed("--watch=inf status"), WISH_WRONG);
     assert_int_equal(parsed("--watch=3601 status"), WISH_WRONG);
     assert_int_equal(parsed("--watch= status"), WISH_WRONG);
+    assert_int_equal(parsed("--watch 0 status"), WISH_WRONG); /* and not the command 0 */
+    assert_int_equal(parsed("--watch -1 status"), WISH_WRONG);
+    assert_int_equal(parsed("status --watch 3601"), WISH_WRONG);
     assert_int_equal(parsed("-w1x status"), WISH_WRONG);
 }
 
@@ -213,8 +216,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_may_come_before_or_after_the_command),
         cmocka_unit_test(test_status_check_is_the_command_check),
-        cmocka_unit_test(test_people_get_the_sum_of_the_workers_and_programs_all_of_them),
-        cmocka_unit_test(test_the_looks_of_an_answer_are_read),
+        cmocka_unit_test(test_people_get_the_sum_of_the_workers_and_programs_get_each),
+        cmocka_unit_test(test_options_of_the_output_are_read),
         cmocka_unit_test(test_a_watch_takes_its_seconds_if_a_number_follows),
         cmocka_unit_test(test_a_lookup_may_become_a_trace),
         cmocka_unit_test(test_a_lookup_may_be_for_a_client_or_a_view),

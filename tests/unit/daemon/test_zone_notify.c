@@ -96,7 +96,7 @@ static void test_a_primary_with_a_key_must_sign(void **state)
     sign(&world, &world.key, NOW);
     expect(&world, "192.0.2.2", RCODE_NOERROR, true);
     expect(&world, "192.0.2.200", RCODE_NOERROR, true);
-    /* nailup does not check a stranger's signature */
+    /* nailup does not check a signature of an unlisted host */
     expect(&world, "192.0.2.3", RCODE_REFUSED, false);
     expect(&world, "192.0.2.1", RCODE_NOTAUTH, false); /* this primary has no such key */
 }

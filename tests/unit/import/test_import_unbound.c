@@ -956,7 +956,8 @@ static void test_views_have_their_clients_and_local_data(void **state)
     assert_string_equal(said, "");
 }
 
-/* Unbound leaves what they have no records of to the data of all clients, except with nodefault. */
+/* In Unbound, the data of all clients answers for a name without records in such a zone, except
+ * with nodefault. */
 static void test_transparent_zones_of_a_view_that_asks_for_all_get_a_note(void **state)
 {
     static const char text[] =
@@ -1064,7 +1065,7 @@ static void test_tags_choose_response_policy_zones(void **state)
            "No access-control-tag has one of these tags");
 }
 
-static void test_tags_that_cannot_be_kept_are_said(void **state)
+static void test_tags_that_cannot_be_kept_are_reported(void **state)
 {
     (void)state;
     EXPECT("server:\n access-control-tag: 10.1.0.0/16 \"a\"\n"
@@ -1093,7 +1094,7 @@ static void test_tags_are_bounded(void **state)
     assert_non_null(strstr(said, "more than 32 tags"));
 }
 
-static void test_what_no_view_can_express_is_said(void **state)
+static void test_options_that_no_view_can_express_are_reported(void **state)
 {
     (void)state;
     EXPECT("server:\n interface-tag: 192.0.2.1 kids\n interface-view: 192.0.2.1 lab\n"
@@ -1257,9 +1258,9 @@ int main(void)
         cmocka_unit_test(test_the_last_view_of_a_prefix_counts),
         cmocka_unit_test(test_each_set_of_tags_becomes_a_view),
         cmocka_unit_test(test_tags_choose_response_policy_zones),
-        cmocka_unit_test(test_tags_that_cannot_be_kept_are_said),
+        cmocka_unit_test(test_tags_that_cannot_be_kept_are_reported),
         cmocka_unit_test(test_tags_are_bounded),
-        cmocka_unit_test(test_what_no_view_can_express_is_said),
+        cmocka_unit_test(test_options_that_no_view_can_express_are_reported),
         cmocka_unit_test(test_a_view_that_the_loader_refuses_is_reported),
         cmocka_unit_test(test_a_policy_zone_keeps_its_primaries),
         cmocka_unit_test(test_a_lost_protection_gets_a_warning),

@@ -62,7 +62,7 @@ static void ear_deinit(struct ear *ear)
     close(ear->ends[1]);
 }
 
-static void test_one_watched_from_another_ones_callback_is_heard(void **state)
+static void test_a_watch_opened_in_another_callback_is_called(void **state)
 {
     enum { EARS = 5 };
     struct ear ears[EARS];
@@ -93,7 +93,7 @@ static void start_late(struct mail *mail)
     listen_to(CONTAINER_OF(mail, struct late, mail)->ear);
 }
 
-static void test_one_watched_from_mail_is_heard(void **state)
+static void test_a_watch_opened_by_mail_is_called(void **state)
 {
     struct ear ear;
     struct loop *loop = loop_new();
@@ -109,7 +109,7 @@ static void test_one_watched_from_mail_is_heard(void **state)
     loop_free(loop);
 }
 
-static void test_one_that_is_stopped_is_not_heard(void **state)
+static void test_a_stopped_watch_is_not_called(void **state)
 {
     struct ear quiet, loud;
     struct loop *loop = loop_new();
@@ -129,9 +129,9 @@ static void test_one_that_is_stopped_is_not_heard(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_watched_from_another_ones_callback_is_heard),
-        cmocka_unit_test(test_one_watched_from_mail_is_heard),
-        cmocka_unit_test(test_one_that_is_stopped_is_not_heard),
+        cmocka_unit_test(test_a_watch_opened_in_another_callback_is_called),
+        cmocka_unit_test(test_a_watch_opened_by_mail_is_called),
+        cmocka_unit_test(test_a_stopped_watch_is_not_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,7 @@ static void test_the_loop_runs_again_after_a_stop(void **state)
     loop_free(trace.loop);
 }
 
-static void test_the_instant_stands_still_during_a_turn(void **state)
+static void test_the_instant_does_not_move_during_a_turn(void **state)
 {
     struct trace trace;
     uint64_t now;
@@ -294,7 +294,7 @@ int main(void)
         cmocka_unit_test(test_a_timer_of_the_future_is_waited_for),
         cmocka_unit_test(test_an_earlier_timer_shortens_the_wait),
         cmocka_unit_test(test_the_loop_runs_again_after_a_stop),
-        cmocka_unit_test(test_the_instant_stands_still_during_a_turn),
+        cmocka_unit_test(test_the_instant_does_not_move_during_a_turn),
         cmocka_unit_test(test_mail_that_was_not_read_is_run_by_free),
         cmocka_unit_test(test_letters_of_each_thread_come_in_order_and_none_is_lost),
         cmocka_unit_test(test_another_thread_may_stop_the_loop),

@@ -132,7 +132,7 @@ static void test_recursion_resolves_where_a_zone_below_a_stub_zone_fails(void **
     assert_string_equal(resolve("www.in.corp.com"), "an www.in.corp.com. 300 A 192.0.2.2\n");
 }
 
-static void test_recursion_stands_in_for_the_forward_zone_of_the_root(void **state)
+static void test_recursion_is_the_substitute_of_the_forward_zone_of_the_root(void **state)
 {
     (void)state;
     zones.options.zone_count = 3;
@@ -142,7 +142,7 @@ static void test_recursion_stands_in_for_the_forward_zone_of_the_root(void **sta
     assert_string_equal(questions, "1002:www.net.com. A, 1:www.net.com. A, 2:www.net.com. A");
 }
 
-static void test_the_zone_above_stands_in_before_recursion_and_is_the_last(void **state)
+static void test_the_zone_above_is_the_substitute_before_recursion_and_is_the_last(void **state)
 {
     (void)state;
     zones.options.zone_count = 3;
@@ -169,7 +169,7 @@ static void test_recursion_is_trusted_for_names_of_the_zone_only(void **state)
                                                  "an www.fwd.com. 300 A 192.0.2.101\n");
 }
 
-static void test_without_recursion_only_the_zone_above_stands_in(void **state)
+static void test_without_recursion_only_the_zone_above_is_a_substitute(void **state)
 {
     (void)state;
     zones.options.recursion.enabled = false;
@@ -191,7 +191,7 @@ static void test_answers_from_recursion_for_a_zone_without_cache_are_not_kept(vo
     assert_string_equal(questions, "1000:www.corp.com. A, 2:www.corp.com. A");
 }
 
-static void test_a_zones_servers_leave_time_for_the_zone_that_stands_in(void **state)
+static void test_a_zones_servers_leave_time_for_the_substitute(void **state)
 {
     (void)state;
     struct cache_key key;
@@ -235,12 +235,12 @@ int main(void)
         FIRST(test_recursion_resolves_where_the_zones_servers_fail),
         FIRST(test_a_trace_shows_the_zone_that_was_passed_over),
         FIRST(test_recursion_resolves_where_a_zone_below_a_stub_zone_fails),
-        FIRST(test_recursion_stands_in_for_the_forward_zone_of_the_root),
-        FIRST(test_the_zone_above_stands_in_before_recursion_and_is_the_last),
+        FIRST(test_recursion_is_the_substitute_of_the_forward_zone_of_the_root),
+        FIRST(test_the_zone_above_is_the_substitute_before_recursion_and_is_the_last),
         FIRST(test_recursion_is_trusted_for_names_of_the_zone_only),
-        FIRST(test_without_recursion_only_the_zone_above_stands_in),
+        FIRST(test_without_recursion_only_the_zone_above_is_a_substitute),
         FIRST(test_answers_from_recursion_for_a_zone_without_cache_are_not_kept),
-        FIRST(test_a_zones_servers_leave_time_for_the_zone_that_stands_in),
+        FIRST(test_a_zones_servers_leave_time_for_the_substitute),
         FIRST(test_a_question_without_room_does_not_move_to_another_zone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -530,7 +530,7 @@ static void test_an_absence_in_one_zone_says_nothing_about_another(void **state)
     assert_string_equal(answered(RESPONSE_NXDOMAIN, NULL), "done");
 }
 
-static void test_leaving_a_cut_leaves_its_lookups(void **state)
+static void test_leaving_a_cut_drops_its_lookups(void **state)
 {
     (void)state;
     start(QUESTION("a.sub.example.com", A));
@@ -591,7 +591,7 @@ static void test_a_failing_cut_that_was_just_given_fails_with_its_reasons(void *
     assert_string_equal(silent(), "fail 2: 22 23");
 }
 
-static void test_the_failure_tells_of_refusals_by_all_and_of_a_servers_own_reason(void **state)
+static void test_the_failure_reports_refusals_by_all_and_a_servers_own_reason(void **state)
 {
     (void)state;
     start(WWW);
@@ -1022,15 +1022,15 @@ int main(void)
         cmocka_unit_test_setup(test_a_lookup_without_addresses_finds_no_server, set_up),
         cmocka_unit_test_setup(test_a_server_whose_name_is_an_alias_is_asked, set_up),
         cmocka_unit_test_setup(test_an_absence_in_one_zone_says_nothing_about_another, set_up),
-        cmocka_unit_test_setup(test_leaving_a_cut_leaves_its_lookups, set_up),
+        cmocka_unit_test_setup(test_leaving_a_cut_drops_its_lookups, set_up),
         cmocka_unit_test_setup(test_lame_and_refusing_servers_make_it_ask_another, set_up),
         cmocka_unit_test_setup(test_recursive_servers_are_asked_with_rd_when_there_are_no_better,
                                set_up),
         cmocka_unit_test_setup(test_an_empty_answer_is_accepted_when_no_server_has_another, set_up),
         cmocka_unit_test_setup(test_a_failing_cut_that_was_just_given_fails_with_its_reasons,
                                set_up),
-        cmocka_unit_test_setup(
-            test_the_failure_tells_of_refusals_by_all_and_of_a_servers_own_reason, set_up),
+        cmocka_unit_test_setup(test_the_failure_reports_refusals_by_all_and_a_servers_own_reason,
+                               set_up),
         cmocka_unit_test_setup(test_the_failure_says_why_no_server_is_reachable, set_up),
         cmocka_unit_test_setup(test_our_own_lack_of_room_is_not_remembered, set_up),
         cmocka_unit_test_setup(test_the_parent_is_asked_again_when_a_known_cut_fails, set_up),

@@ -243,7 +243,7 @@ static void test_the_number_of_subtasks_is_bounded(void **state)
     assert_int_equal(answers, 1);
 }
 
-/* ---- circles ---- */
+/* ---- loops ---- */
 
 static void itself(const struct strategy_view *view, const struct event *event, struct steps *out)
 {
@@ -263,7 +263,7 @@ static void test_a_task_does_not_wait_for_itself(void **state)
     assert_int_equal(rcode, RCODE_SERVFAIL);
 }
 
-/* ---- endless ---- */
+/* ---- strategies without an end ---- */
 
 static void ask_for_ever(const struct strategy_view *view, const struct event *event,
                          struct steps *out)

@@ -579,7 +579,7 @@ static void test_a_stale_answer_never_has_ad(void **state)
     assert_false(client.ad);
 }
 
-/* ---- keys that cannot be had ---- */
+/* ---- keys that cannot be fetched ---- */
 
 static void test_an_answer_whose_keys_cannot_be_fetched_fails(void **state)
 {

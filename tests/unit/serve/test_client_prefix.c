@@ -48,7 +48,7 @@ static void test_bits_after_the_prefix_are_cleared(void **state)
     expect(32, 33, "2001:db8:ffff::", "2001:db8:8000::");
 }
 
-static void test_addresses_of_a_link_stand_alone(void **state)
+static void test_each_link_local_address_is_one_client(void **state)
 {
     (void)state;
     struct addr a = parse("fe80::1"), b = parse("fe80::2");
@@ -81,7 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits_after_the_prefix_are_cleared),
-        cmocka_unit_test(test_addresses_of_a_link_stand_alone),
+        cmocka_unit_test(test_each_link_local_address_is_one_client),
         cmocka_unit_test(test_mapped_addresses_are_ipv4),
         cmocka_unit_test(test_the_bits_of_a_prefix),
     };

@@ -134,7 +134,7 @@ static void test_errors_and_late_answers_carry_the_cookie_too(void **state)
     keep_cookie();
 }
 
-static void test_a_cookie_that_cannot_be_is_a_format_error(void **state)
+static void test_a_cookie_of_impossible_length_is_a_format_error(void **state)
 {
     (void)state;
     const uint16_t lengths[] = {1, 7, 9, 15};
@@ -426,7 +426,7 @@ int main(void)
         TEST(setup, test_a_client_gets_a_cookie_and_is_known_by_it),
         TEST(setup, test_a_client_without_a_cookie_gets_none),
         TEST(setup, test_errors_and_late_answers_carry_the_cookie_too),
-        TEST(setup, test_a_cookie_that_cannot_be_is_a_format_error),
+        TEST(setup, test_a_cookie_of_impossible_length_is_a_format_error),
         TEST(setup, test_a_query_for_a_cookie_alone_gets_it),
         TEST(setup_unlimited, test_a_cookie_ages_and_is_replaced),
         TEST(setup_unlimited, test_cookies_outlive_midnight),

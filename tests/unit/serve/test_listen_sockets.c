@@ -164,7 +164,7 @@ static void test_an_address_that_is_taken_is_named_and_nothing_stays_open(void *
     assert_int_equal(fake_listen_sockets(), foreign_count);
 }
 
-static void test_a_wildcard_of_somebody_else_is_noticed(void **state)
+static void test_a_wildcard_of_another_program_is_detected(void **state)
 {
     (void)state;
     size_t which;
@@ -172,7 +172,7 @@ static void test_a_wildcard_of_somebody_else_is_noticed(void **state)
     assert_int_equal(prepare("127.0.0.1@53", &which), ERR_ADDRESS_IN_USE);
 }
 
-static void test_udp_beside_tls_may_be_somebody_elses(void **state)
+static void test_udp_beside_tls_may_belong_to_another_program(void **state)
 {
     (void)state;
     foreign_socket("127.0.0.1@853", LISTEN_UDP);
@@ -301,7 +301,7 @@ static void test_an_ended_address_may_belong_to_another_program(void **state)
     assert_int_equal(which, 1);
 }
 
-static void test_a_list_that_cannot_be_had_leaves_the_one_before(void **state)
+static void test_a_list_that_cannot_be_opened_leaves_the_one_before(void **state)
 {
     (void)state;
     size_t which;
@@ -456,8 +456,8 @@ int main(void)
         TEST(test_each_worker_has_a_socket_for_each_transport),
         TEST(test_port_zero_is_the_same_port_everywhere),
         TEST(test_an_address_that_is_taken_is_named_and_nothing_stays_open),
-        TEST(test_a_wildcard_of_somebody_else_is_noticed),
-        TEST(test_udp_beside_tls_may_be_somebody_elses),
+        TEST(test_a_wildcard_of_another_program_is_detected),
+        TEST(test_udp_beside_tls_may_belong_to_another_program),
         TEST(test_a_missing_address_is_a_warning_as_long_as_another_works),
         TEST(test_a_lone_missing_address_is_an_error),
         TEST(test_a_missing_address_does_not_hide_a_taken_one),
@@ -469,7 +469,7 @@ int main(void)
         TEST(test_an_address_that_overlaps_one_of_ours_can_be_added),
         TEST(test_an_address_just_removed_can_be_added_again),
         TEST(test_an_ended_address_may_belong_to_another_program),
-        TEST(test_a_list_that_cannot_be_had_leaves_the_one_before),
+        TEST(test_a_list_that_cannot_be_opened_leaves_the_one_before),
         TEST(test_a_list_may_be_given_up),
         TEST(test_a_missing_address_is_tried_again_with_the_next_list),
         TEST(test_missing_addresses_are_no_error_while_one_is_kept),

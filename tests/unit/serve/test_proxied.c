@@ -231,7 +231,7 @@ static void test_a_malformed_header_gets_nothing(void **state)
     assert_false(udp_got());
 }
 
-static void test_a_header_of_a_stranger_is_malformed(void **state)
+static void test_a_header_of_another_client_is_malformed(void **state)
 {
     (void)state;
     put_header_of("203.0.113.5@4711");
@@ -299,7 +299,7 @@ static void expect_tcp(struct fake_conn *conn, uint16_t id, int rcode)
     assert_int_equal(message_rcode(&got), rcode);
 }
 
-static void test_a_stream_is_its_clients(void **state)
+static void test_a_stream_belongs_to_its_client(void **state)
 {
     (void)state;
     for (size_t piece = 1; piece < 80; piece += 13) {
@@ -407,7 +407,7 @@ static void test_a_stream_with_two_headers_is_closed(void **state)
 }
 
 /* The header's first bytes announce a long DNS query, which never comes. */
-static void test_a_stranger_with_a_header_gets_no_answer(void **state)
+static void test_another_client_with_a_header_gets_no_answer(void **state)
 {
     (void)state;
     put_header_of("203.0.113.5@4711");
@@ -715,11 +715,11 @@ int main(void)
         OUTSIDE(test_local_makes_the_proxy_the_client),
         OUTSIDE(test_a_proxy_without_a_header_gets_nothing),
         OUTSIDE(test_a_malformed_header_gets_nothing),
-        OUTSIDE(test_a_header_of_a_stranger_is_malformed),
+        OUTSIDE(test_a_header_of_another_client_is_malformed),
         OUTSIDE(test_a_second_header_is_malformed),
         OUTSIDE(test_a_header_alone_is_dropped),
         OUTSIDE(test_other_clients_need_no_header),
-        OUTSIDE(test_a_stream_is_its_clients),
+        OUTSIDE(test_a_stream_belongs_to_its_client),
         OUTSIDE(test_a_refused_client_gets_one_refused),
         OUTSIDE(test_a_dropped_client_is_closed),
         OUTSIDE(test_a_slow_header_has_a_deadline),
@@ -731,7 +731,7 @@ int main(void)
         INSIDE(test_a_header_inside_tls_after_a_reload_opens_the_session),
         OUTSIDE(test_a_huge_header_is_refused_at_once),
         OUTSIDE(test_a_stream_with_two_headers_is_closed),
-        OUTSIDE(test_a_stranger_with_a_header_gets_no_answer),
+        OUTSIDE(test_another_client_with_a_header_gets_no_answer),
         OUTSIDE(test_a_local_stream_belongs_to_the_proxy),
         OUTSIDE(test_each_client_has_its_own_bound),
         OUTSIDE(test_headers_that_never_come_take_no_places_of_clients),

@@ -73,7 +73,7 @@ static void test_pipelined_queries_take_one_read_and_one_write(void **state)
     }
     assert_int_equal(fake_conn_reads(client->conn) - reads, 1);
     assert_int_equal(fake_conn_writes(client->conn) - writes, 1);
-    /* clients exist that stall on records with two messages */
+    /* some clients stall on records with two messages */
     assert_int_equal(client->records - records, 100);
     assert_int_equal(stats.queries_tls, 100);
 }
@@ -226,8 +226,7 @@ static void test_a_new_certificate_leaves_open_clients_alone(void **state)
     }
 }
 
-/* A context of another worker has the same keys, and so has the context of a renewed certificate.
- */
+/* Contexts of other workers and of a renewed certificate have the same keys. */
 static void test_sessions_are_resumed_with_whichever_worker(void **state)
 {
     (void)state;

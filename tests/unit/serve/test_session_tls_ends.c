@@ -66,8 +66,8 @@ static void test_queries_right_before_the_end_are_answered(void **state)
     assert_true(fake_conn_was_closed(client->conn));
 }
 
-/* The session reads everything at once, and the last query makes it busy. No unread bytes remain
- * that would make it notice the end. */
+/* The session reads everything at once, and its last query makes it busy. No unread bytes remain
+ * that would show it the end. */
 static void test_an_end_right_behind_as_many_queries_as_may_wait_is_noticed(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void test_queries_in_flight_are_bounded_and_none_is_lost(void **state)
 {
     (void)state;
     struct dot_client *client = open_client();
-    send_many(client, "slow.example", 600); /* more than a record */
+    send_many(client, "slow.example", 600); /* these queries need more than one record */
     fake_loop_settle(loop);
     assert_int_equal(stub.waiting, SESSION_IN_FLIGHT_MAX);
     unsigned answers = 0;
@@ -293,7 +293,8 @@ static void test_dribbled_bytes_do_not_keep_a_session(void **state)
     assert_true(closes_within(client->conn, US_PER_S + 2000));
 }
 
-enum { CROWD = 300 }; /* the limit is an option; a larger one costs handshakes and proves no more */
+/* max_clients is an option, and a larger one costs handshakes without proving more */
+enum { CROWD = 300 };
 
 static int setup_crowd(void **state)
 {

@@ -143,8 +143,8 @@ enum { KINDS = 5, NAMES = 200 };
 static struct canned canned;
 static uint8_t sent[512 + 2];
 
-/* An answer of one of several kinds for n<number>.example: one record, several, too large for a
- * datagram, none such, a failure. */
+/* Stores an answer of one of five kinds for n<number>.example: one record, seven records, more than
+ * a datagram holds, NXDOMAIN, a failure. */
 static void store(unsigned number, bool dnssec_ok)
 {
     static const uint16_t flags[KINDS] = {0, HEADER_AD, 0, RCODE_NXDOMAIN, RCODE_SERVFAIL};
@@ -199,7 +199,7 @@ static void send_stream(struct worker *worker, unsigned number, bool dnssec_ok)
     fake_loop_settle(worker->loop);
 }
 
-/* Every name of both workers over both transports; all must be hits. */
+/* Queries every name at both workers over both transports, and expects only hits. */
 static void ask_all(void)
 {
     for (size_t i = 0; i < WORKERS; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* All stream clients together hold a bounded number of bytes; the largest holders go first. */
+/* All stream clients together hold a bounded number of bytes. The largest holders close first. */
 #include "unit/serve/harness.h"
 
 #include <malloc.h>
@@ -56,19 +56,19 @@ static bool is_answered(struct fake_conn *conn)
     return fake_conn_next_message(conn, &message);
 }
 
-/* It asks for large answers and reads none. */
+/* Opens a client that asks for large answers and reads none. */
 static struct fake_conn *open_stalled(void)
 {
     struct fake_conn *conn = open_client();
     fake_conn_stop_reading(conn, 1000);
-    stub.records = 2000; /* 32 KB each */
+    stub.records = 2000; /* each answer has 32 KB */
     for (int i = 0; i < 10; i++)
         ask(conn, "hit.example");
     stub.records = 1;
     return conn;
 }
 
-/* ---- the weight ---- */
+/* ---- weights ---- */
 
 static void test_weight_grows_with_bytes_and_with_time(void **state)
 {
@@ -80,7 +80,7 @@ static void test_weight_grows_with_bytes_and_with_time(void **state)
                 stream_memory_weight(idle + 100000, 1000000));
     assert_int_equal(stream_memory_weight(0, 0), 1);
     assert_int_equal(stream_memory_weight(idle, 5000000), stream_memory_weight(100, 5000000));
-    /* a client stuck for a second is more in the way than one idle for half a minute */
+    /* a client stuck for a second weighs more than one idle for half a minute */
     assert_true(stream_memory_weight(idle + 100000, 1000000) >
                 stream_memory_weight(idle, 30000000));
     assert_true(stream_memory_weight(SIZE_MAX, UINT64_MAX / 2) > 0);
@@ -107,7 +107,7 @@ static void test_bytes_held_by_clients_are_counted_and_given_back(void **state)
     assert_int_equal(stats.stream_memory_bytes, 0);
 }
 
-/* Its answer is small, so the process holds no more memory for it. */
+/* The answer is small, so only the kernel's buffer holds bytes of this client. */
 static void test_a_full_kernel_buffer_is_counted_until_it_has_room(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_half_messages_never_hold_more_than_the_bound(void **state)
         fake_loop_advance(loop, US_PER_MS);
     }
     assert_true(stats.client_resets_memory > 1000);
-    assert_true(server_quota_clients(quota) > 100); /* and room is used */
+    assert_true(server_quota_clients(quota) > 100); /* the clients use the room */
 }
 
 static void test_clients_that_do_not_read_are_closed_first(void **state)
@@ -146,7 +146,7 @@ static void test_clients_that_do_not_read_are_closed_first(void **state)
     }
     assert_true(stats.client_resets_memory > 50);
     assert_true(server_quota_memory(quota) <= BOUND);
-    assert_true(is_answered(silent)); /* it held little */
+    assert_true(is_answered(silent)); /* this client held little */
 }
 
 static void test_a_reset_for_memory_throws_everything_away(void **state)
@@ -227,13 +227,13 @@ static void test_a_worker_whose_clients_are_silent_makes_room_for_another(void *
     struct server_quota *shared = server_quota_new(&bound, NULL);
     stream_memory_init(&one, loop, shared, &stats);
     stream_memory_init(&other, loop, shared, &stats);
-    hold(&one, large, 100, 160 * 1000); /* just below the bound, and silent from then on */
+    hold(&one, large, 100, 160 * 1000); /* just below the bound, and without further bytes */
     fake_loop_settle(loop);
     assert_int_equal(stats.client_resets_memory, 0);
     hold(&other, small, 100, 20 * 1000);
     fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US);
     assert_true(server_quota_memory(shared) <= bound.max_stream_memory);
-    assert_true(one.held_bytes > 12 * 1000 * 1000); /* it kept its share */
+    assert_true(one.held_bytes > 12 * 1000 * 1000); /* the worker keeps its share */
     assert_true(other.held_bytes > 1000 * 1000);
     end(&one);
     end(&other);
@@ -241,7 +241,8 @@ static void test_a_worker_whose_clients_are_silent_makes_room_for_another(void *
     server_quota_free(shared);
 }
 
-/* The worker that sees the pressure has only light clients, and the heavy ones are elsewhere. */
+/* The worker that sees the pressure has only light clients. The heavy ones belong to the other
+ * worker. */
 static void test_the_heaviest_clients_of_the_process_go_first(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void test_the_heaviest_clients_of_the_process_go_first(void **state)
     server_quota_free(shared);
 }
 
-/* Its own bound holds when the worker with the heavy clients does nothing. */
+/* A worker keeps its own bound even if the worker with the heavy clients does nothing. */
 static void test_far_above_the_bound_a_worker_waits_for_no_other(void **state)
 {
     (void)state;
@@ -298,11 +299,13 @@ static void test_a_worker_whose_clients_have_left_does_not_keep_another_from_its
     stream_memory_init(&one, loop, shared, &gone_stats);
     stream_memory_init(&other, loop, shared, &here_stats);
     hold(&one, gone, 100, 160 * 1000);
-    fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US); /* it has counted them */
+    /* the first worker has counted its clients */
+    fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US);
     for (size_t i = 0; i < 100; i++)
         stream_memory_leave(&one, &gone[i].client);
     fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US);
-    hold(&other, here_now, 170, 100 * 1000); /* above the bound, below nine eighths */
+    /* more than the bound, but less than nine eighths of it */
+    hold(&other, here_now, 170, 100 * 1000);
     fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US);
     assert_true(server_quota_memory(shared) <= bound.max_stream_memory);
     assert_true(here_stats.client_resets_memory > 0);
@@ -327,7 +330,7 @@ static struct {
     pthread_t worker;
 } trim;
 
-/* Replaces the one of the C library. */
+/* Replaces malloc_trim() of the C library. */
 int malloc_trim(size_t pad)
 {
     (void)pad;
@@ -337,7 +340,7 @@ int malloc_trim(size_t pad)
     return 1;
 }
 
-/* The search does not begin before the worker has gone on. */
+/* The search begins only after the worker has gone on. */
 static void test_the_worker_serves_while_the_heap_is_searched(void **state)
 {
     (void)state;

@@ -126,7 +126,7 @@ static void test_an_answer_of_an_upstream_names_it_and_the_time_it_took(void **s
     assert_int_equal(reply->message.answered_at - reply->message.asked_at, 12345);
 }
 
-/* Such a tap costs the other answers almost nothing. */
+/* A tap for failures costs other answers almost nothing. */
 static void test_a_tap_for_failures_sees_only_them(void **state)
 {
     struct tap failures = {.on_reply = on_reply, .wants_only_failures = true};
@@ -142,7 +142,7 @@ static void test_a_tap_for_failures_sees_only_them(void **state)
     assert_int_equal(only_reply(TAP_FROM_NO_ANSWER)->rcode, RCODE_SERVFAIL);
     assert_int_equal(query_count, 0);
 
-    failures.next = &second; /* the other tap wants all */
+    failures.next = &second; /* the other tap wants all replies */
     server_set_taps(server, &failures);
     udp_ask("hit.example", 7);
     assert_int_equal(reply_count, 3);
@@ -227,10 +227,10 @@ static void test_stale_and_local_answers_are_distinguished(void **state)
 
 static void test_refusals_are_shown(void **state)
 {
-    struct addr stranger = fake_addr("198.51.100.1@99");
+    struct addr refused_client = fake_addr("198.51.100.1@99");
     (void)state;
     make_query("hit.example", 1);
-    udp_send_from(&stranger);
+    udp_send_from(&refused_client);
     assert_int_equal(only_reply(TAP_FROM_REFUSAL)->rcode, RCODE_REFUSED);
     put_u16(sent + 4, 2); /* two questions */
     udp_send_from(&me);
@@ -254,17 +254,17 @@ static size_t take_notify(void *owner, struct span message, const struct addr *c
 static void test_a_notify_is_shown_as_accepted_or_refused(void **state)
 {
     (void)state;
-    struct addr stranger = fake_addr("198.51.100.1@99");
+    struct addr refused_client = fake_addr("198.51.100.1@99");
     uint16_t rcode = RCODE_NOERROR;
     struct notify_taker taker = {take_notify, &rcode};
     server_set_notify_taker(server, &taker);
     make_query("hit.example", 1);
     header_set_flags(sent, OPCODE_NOTIFY << 11);
-    udp_send_from(&stranger);
+    udp_send_from(&refused_client);
     assert_int_equal(only_reply(TAP_FROM_LOCAL)->rcode, RCODE_NOERROR);
     assert_int_equal(replies[0].reply.message.bytes.len, sent_len);
     rcode = RCODE_NOTAUTH;
-    udp_send_from(&stranger);
+    udp_send_from(&refused_client);
     assert_int_equal(reply_count, 2);
     assert_int_equal(replies[1].reply.origin, TAP_FROM_REFUSAL);
     assert_int_equal(replies[1].reply.rcode, RCODE_NOTAUTH);
@@ -295,7 +295,7 @@ static void test_a_dropped_query_is_shown_without_bytes(void **state)
 
 static void test_a_message_that_is_no_query_is_not_shown(void **state)
 {
-    struct addr unwanted = fake_addr("192.0.2.66@99"); /* to be dropped */
+    struct addr unwanted = fake_addr("192.0.2.66@99"); /* the access list drops this client */
     (void)state;
     make_query("hit.example", 1);
     udp_send_from(&unwanted);

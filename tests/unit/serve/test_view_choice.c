@@ -15,7 +15,7 @@ static struct addr addr_of(const char *text, uint16_t port)
     return addr;
 }
 
-/* A set in which all of 192.0.2.0/24 has this number. */
+/* Makes a set in which 192.0.2.0/24 has this number. */
 static struct prefix_set *set_of(int number)
 {
     struct prefix prefix;
@@ -34,16 +34,16 @@ static void test_a_listener_has_its_own_views_or_those_of_all(void **state)
         {.views = set_of(1)}, {.listen = addr_of("127.0.0.2", 53), .views = set_of(2)}};
     struct server_options options = {.view_listeners = listeners, .view_listener_count = 2};
     struct addr named = addr_of("127.0.0.2", 53), other = addr_of("127.0.0.2", 54);
-    struct addr client = addr_of("192.0.2.7", 999), stranger = addr_of("198.51.100.1", 999);
+    struct addr client = addr_of("192.0.2.7", 999), outside = addr_of("198.51.100.1", 999);
     assert_int_equal(view_choice_find(view_choice_at(&options, &named), &client), 2);
     assert_int_equal(view_choice_find(view_choice_at(&options, &other), &client), 1);
-    assert_int_equal(view_choice_find(view_choice_at(&options, &named), &stranger), 0);
+    assert_int_equal(view_choice_find(view_choice_at(&options, &named), &outside), 0);
     assert_int_equal(view_choice_find(NULL, &client), 0);
     prefix_set_free(listeners[0].views);
     prefix_set_free(listeners[1].views);
 }
 
-/* The resolver keeps one view, the file has two by now: no client gets the number 2. */
+/* The resolver has one view, and the file already has two. No client gets the number 2. */
 static void test_options_with_former_views_choose_by_these_alone(void **state)
 {
     (void)state;

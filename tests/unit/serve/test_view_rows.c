@@ -35,7 +35,8 @@ static void test_a_name_keeps_its_row(void **state)
     assert_int_equal(view_rows_count(after), 3);
     assert_int_equal(view_rows_find(after, 2), 1);
     assert_string_equal(view_rows_name(after, view_rows_find(after, 1)), "c");
-    assert_string_equal(view_rows_name(after, 0), "a"); /* its counters stay visible */
+    /* the counters of the old name stay visible */
+    assert_string_equal(view_rows_name(after, 0), "a");
     assert_false(view_rows_has_others(after));
     view_rows_free(after);
 }
@@ -56,13 +57,13 @@ static void test_names_above_the_bound_share_the_last_row(void **state)
     assert_int_equal(view_rows_find(rows, MANY), STATS_VIEWS_MAX);
     assert_true(view_rows_has_others(rows));
     struct view_rows *later = rows_of(names, 1, rows);
-    assert_true(view_rows_has_others(later)); /* the row has counted */
+    assert_true(view_rows_has_others(later)); /* the shared row has counts */
     view_rows_free(rows);
     view_rows_free(later);
 }
 
-/* A worker without memory keeps former views. */
-static void test_a_number_of_other_options_has_the_last_row(void **state)
+/* A worker whose reload has no memory keeps its former views, so a number may be unknown. */
+static void test_an_unknown_number_has_the_last_row(void **state)
 {
     (void)state;
     static const char *const names[] = {"a"};
@@ -78,7 +79,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_name_keeps_its_row),
         cmocka_unit_test(test_names_above_the_bound_share_the_last_row),
-        cmocka_unit_test(test_a_number_of_other_options_has_the_last_row),
+        cmocka_unit_test(test_an_unknown_number_has_the_last_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

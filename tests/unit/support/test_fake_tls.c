@@ -43,7 +43,7 @@ static void test_a_query_is_answered_over_tls(void **state)
     assert_nothing_leaked(world, 0);
 }
 
-static void test_the_peers_function_is_asked_as_ever(void **state)
+static void test_the_peers_function_gets_the_query(void **state)
 {
     struct world *world = *state;
 
@@ -86,7 +86,7 @@ static void test_a_server_may_speak_one_version_only(void **state)
     assert_nothing_leaked(world, 0);
 }
 
-static void test_a_server_of_old_is_refused(void **state)
+static void test_a_server_of_an_old_version_is_refused(void **state)
 {
     struct world *world = *state;
 
@@ -464,7 +464,7 @@ static void test_a_server_may_end_tcp_in_the_handshake(void **state)
     }
 }
 
-static void test_a_server_may_say_something_else(void **state)
+static void test_a_server_may_answer_without_tls(void **state)
 {
     struct world *world = *state;
 
@@ -522,7 +522,7 @@ static void open_with(struct world *world, enum fake_tls_version only, enum fake
     assert_string_equal(world->words, "open msg");
 }
 
-static void test_the_code_says_close_notify(void **state)
+static void test_our_end_sends_close_notify(void **state)
 {
     struct world *world = *state;
 
@@ -544,7 +544,7 @@ static void test_a_server_closes_politely(void **state)
     assert_true(facts(world, 0)->sent_close_notify);
 }
 
-static void test_a_server_closes_without_a_word(void **state)
+static void test_a_server_closes_without_close_notify(void **state)
 {
     struct world *world = *state;
 
@@ -629,10 +629,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_query_is_answered_over_tls),
-        TEST(test_the_peers_function_is_asked_as_ever),
+        TEST(test_the_peers_function_gets_the_query),
         TEST(test_a_server_notes_the_name_that_the_client_expects),
         TEST(test_a_server_may_speak_one_version_only),
-        TEST(test_a_server_of_old_is_refused),
+        TEST(test_a_server_of_an_old_version_is_refused),
         TEST(test_a_handshake_takes_its_round_trips),
         TEST(test_a_server_may_think_in_the_handshake),
         TEST(test_a_group_that_was_not_guessed_costs_a_round_trip),
@@ -656,13 +656,13 @@ int main(void)
         TEST(test_a_server_may_stop_at_any_byte),
         TEST(test_a_server_may_stop_after_a_flight),
         TEST(test_a_server_may_end_tcp_in_the_handshake),
-        TEST(test_a_server_may_say_something_else),
+        TEST(test_a_server_may_answer_without_tls),
         TEST(test_a_server_may_send_a_byte_at_a_time),
         TEST(test_an_answer_may_come_in_pieces),
         TEST(test_an_answer_may_come_in_many_records),
-        TEST(test_the_code_says_close_notify),
+        TEST(test_our_end_sends_close_notify),
         TEST(test_a_server_closes_politely),
-        TEST(test_a_server_closes_without_a_word),
+        TEST(test_a_server_closes_without_close_notify),
         TEST(test_a_server_closes_tls_and_keeps_tcp),
         TEST(test_a_server_resets),
         TEST(test_a_server_may_send_a_late_alert),

@@ -93,7 +93,7 @@ static void test_a_client_may_speak_tls_1_2_only(void **state)
     assert_int_equal(fake_conn_tls_facts(client)->version, FAKE_TLS_1_2);
 }
 
-static void test_a_client_of_old_is_refused(void **state)
+static void test_a_client_of_an_old_version_is_refused(void **state)
 {
     struct world *world = *state;
     struct fake_conn *client = call(world, (struct fake_tls_client_options){.only = FAKE_TLS_1_1});
@@ -207,7 +207,7 @@ static void test_a_client_may_stop_before_it_is_finished(void **state)
         "");
 }
 
-static void test_a_client_may_say_something_else(void **state)
+static void test_a_client_may_begin_without_tls(void **state)
 {
     struct world *world = *state;
 
@@ -244,7 +244,7 @@ static void test_a_client_closes_politely(void **state)
     assert_true(fake_conn_tls_facts(client)->got_close_notify);
 }
 
-static void test_a_client_closes_without_a_word(void **state)
+static void test_a_client_closes_without_close_notify(void **state)
 {
     struct world *world = *state;
     struct fake_conn *client =
@@ -317,7 +317,7 @@ int main(void)
         TEST(test_a_client_asks_and_reads_the_answer),
         TEST(test_bytes_sent_before_the_handshake_wait_for_it),
         TEST(test_a_client_may_speak_tls_1_2_only),
-        TEST(test_a_client_of_old_is_refused),
+        TEST(test_a_client_of_an_old_version_is_refused),
         TEST(test_a_client_resumes),
         TEST(test_early_data_that_is_not_allowed_comes_after_the_handshake),
         TEST(test_a_client_may_name_the_server_and_use_a_group_and_cipher_of_its_choice),
@@ -325,10 +325,10 @@ int main(void)
         TEST(test_a_client_that_knows_dot_too_is_served),
         TEST(test_a_client_may_stop_at_any_byte_of_its_hello),
         TEST(test_a_client_may_stop_before_it_is_finished),
-        TEST(test_a_client_may_say_something_else),
+        TEST(test_a_client_may_begin_without_tls),
         TEST(test_a_client_may_send_a_byte_at_a_time),
         TEST(test_a_client_closes_politely),
-        TEST(test_a_client_closes_without_a_word),
+        TEST(test_a_client_closes_without_close_notify),
         TEST(test_a_client_closes_tls_and_keeps_tcp),
         TEST(test_a_client_may_want_to_renegotiate),
         TEST(test_a_clients_new_keys_change_nothing),

@@ -11,8 +11,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/span.h"
@@ -24,7 +26,7 @@
 enum { CONTROL_ACCEPT = 1, CONTROL_START, CONTROL_STOP, CONTROL_READY, CONTROL_FINISH };
 
 static char folder[] = "/tmp/nailup-dnstap-XXXXXX";
-static char socket_path[64], file_path[64], none[] = "", identity[] = "me";
+static char socket_path[64], file_path[64], former_path[64], none[] = "", identity[] = "me";
 static struct stats stats;
 static struct dnstap_options options;
 static struct dnstap *dnstap;
@@ -47,6 +49,7 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(socket_path, sizeof(socket_path), "%s/tap.sock", folder);
     snprintf(file_path, sizeof(file_path), "%s/tap.fstrm", folder);
+    snprintf(former_path, sizeof(former_path), "%s/tap.fstrm.1", folder);
     options = (struct dnstap_options){
         .socket = socket_path, .file = none, .identity = identity, .version = none, .messages = 63};
     return 0;
@@ -86,6 +89,7 @@ static int tear_down(void **state)
     hang_up();
     stop_listening();
     unlink(file_path);
+    unlink(former_path);
     rmdir(folder);
     return 0;
 }
@@ -329,6 +333,122 @@ static void test_a_file_is_truncated_and_gets_the_whole_stream(void **state)
     assert_int_equal(read(reader, &more, 1), 0);
 }
 
+static void begin_file(void)
+{
+    options.file = file_path;
+    options.socket = none;
+    begin();
+}
+
+static void read_start(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    reader = dup(fileno(file));
+    fclose(file);
+    assert_int_equal(get_number(reader), 0);
+    expect_control(reader, CONTROL_START);
+}
+
+/* The file has one stream of these numbers. */
+static void expect_file(const char *path, unsigned from, unsigned to)
+{
+    char more;
+    read_start(path);
+    expect_numbers(from, to);
+    assert_int_equal(next_number(reader), -1);
+    assert_int_equal(read(reader, &more, 1), 0);
+    hang_up();
+}
+
+/* Returns the bytes of the file; -1: it does not exist. */
+static long size_of(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return -1;
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    long size = ftell(file);
+    fclose(file);
+    return size;
+}
+
+/* Waits until the file has more bytes than this. */
+static void wait_for_file(const char *path, long size)
+{
+    while (size_of(path) <= size)
+        usleep(1000);
+}
+
+/* The thread has written all records, for each leaves the file longer. */
+static void show_to_file(unsigned from, unsigned to)
+{
+    for (; from < to; from++) {
+        long before = size_of(file_path);
+        show_all(from, from + 1);
+        wait_for_file(file_path, before);
+    }
+}
+
+static void test_a_renamed_file_ends_and_a_new_one_begins(void **state)
+{
+    (void)state;
+    begin_file();
+    wait_for_file(file_path, 0);
+    show_to_file(0, 5);
+    assert_int_equal(rename(file_path, former_path), 0);
+    dnstap_reopen(dnstap); /* nothing else wakes the thread */
+    wait_for_file(file_path, 0);
+    expect_file(former_path, 0, 5);
+    show_all(5, 300);
+    end();
+    expect_file(file_path, 5, 300);
+}
+
+static void test_a_file_that_is_still_there_goes_on(void **state)
+{
+    (void)state;
+    begin_file();
+    wait_for_file(file_path, 0);
+    show_to_file(0, 3);
+    dnstap_reopen(dnstap);
+    show_to_file(3, 6);
+    assert_int_equal(rename(file_path, former_path), 0);
+    assert_int_equal(symlink(".", file_path), 0); /* no file can be opened here */
+    dnstap_reopen(dnstap);
+    show_all(6, 9);
+    end();
+    expect_file(former_path, 0, 9);
+}
+
+/* A disk is full, so the end of the former stream is missing, but no part of a frame is there. */
+static void test_a_renamed_file_on_a_full_disk_gives_way_to_a_new_one(void **state)
+{
+    struct rlimit unlimited, full = {.rlim_cur = 4096};
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &unlimited);
+    full.rlim_max = unlimited.rlim_max;
+    begin_file();
+    wait_for_file(file_path, 0);
+    show_to_file(0, 5);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+    show_all(5, 70); /* more than the file takes, and at most a new file of this size */
+    assert_int_equal(rename(file_path, former_path), 0);
+    dnstap_reopen(dnstap);
+    wait_for_file(file_path, 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    end();
+    read_start(file_path);
+    int first = next_number(reader);
+    assert_in_range(first, 5, 69);
+    expect_numbers((unsigned)first + 1, 70);
+    assert_int_equal(next_number(reader), -1);
+    hang_up();
+    read_start(former_path);
+    expect_numbers(0, (unsigned)first);
+}
+
 static void test_a_path_that_is_no_file_is_an_error(void **state)
 {
     static char null[] = "/dev/null", nowhere[] = "/nonexistent/file";
@@ -387,6 +507,9 @@ int main(void)
         TAP_TEST(test_a_reader_without_a_handshake_does_not_delay_the_end),
         TAP_TEST(test_a_reader_that_sends_nonsense_is_replaced_by_the_next),
         TAP_TEST(test_a_file_is_truncated_and_gets_the_whole_stream),
+        TAP_TEST(test_a_renamed_file_ends_and_a_new_one_begins),
+        TAP_TEST(test_a_file_that_is_still_there_goes_on),
+        TAP_TEST(test_a_renamed_file_on_a_full_disk_gives_way_to_a_new_one),
         TAP_TEST(test_a_path_that_is_no_file_is_an_error),
         TAP_TEST(test_only_wanted_messages_are_taken),
     };

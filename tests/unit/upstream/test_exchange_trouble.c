@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Exchanges in trouble: their ways fail one by one, and servers answer oddly. */
+/* Exchanges in trouble: their ways fail one after the other, and servers answer oddly. */
 
 #include "dns/edns.h"
 #include "support/fake_opt.h"
@@ -60,7 +60,7 @@ static void fixture_open(struct fixture *f, const struct upstream_options *optio
     f->upstream = world_open_server(&f->world, &f->peer, scripted, &f->script, options);
 }
 
-/* A server with TCP only refuses UDP at once, while the dial of its connection is nearly done. */
+/* A server with TCP only refuses UDP at once, while its connection is about to open. */
 static void test_exchange_refused_over_udp_waits_for_the_dial(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void test_exchange_refused_over_both_fails_at_once(void **state)
     world_close(&f.world);
 }
 
-/* No file is left for a UDP socket, so the connection that dials takes the query. */
+/* No file is left for a UDP socket, so the query waits for the dial. */
 static void test_exchange_without_a_udp_socket_waits_for_the_dial(void **state)
 {
     (void)state;
@@ -159,8 +159,8 @@ static void test_exchange_one_odd_question_does_not_end_edns(void **state)
     world_close(&f.world);
 }
 
-/* Some middleboxes drop queries with EDNS. After two silent tries a query has no OPT, and the
- * upstream remembers that. */
+/* Some middleboxes drop queries with EDNS. After two silent tries, a query leaves without OPT, and
+ * the upstream remembers that. */
 static void test_exchange_asks_a_server_that_drops_edns_without_it(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void test_exchange_asks_a_server_that_drops_edns_without_it(void **state)
     world_close(&f.world);
 }
 
-/* A server that has understood EDNS once keeps it in spite of losses. */
+/* The upstream uses EDNS in spite of losses, if the server has understood it once. */
 static void test_exchange_keeps_edns_after_losses_if_the_server_understood_it_once(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void test_exchange_a_bare_formerr_means_no_edns(void **state)
 }
 #endif
 
-/* Behaviour 3 without UDP: a fresh connection takes the query. */
+/* The connection goes dark, and UDP is not allowed. A fresh connection takes the query. */
 static void test_exchange_without_fallback_goes_on_over_a_fresh_connection(void **state)
 {
     (void)state;
@@ -261,9 +261,9 @@ static void test_exchange_an_unmeasured_stream_does_not_count_as_fast(void **sta
     world_close(&f.world);
 }
 
-/* One of two servers vanishes: its connection goes dark, dials and datagrams are lost. After the
- * silence is noticed the other server gets all queries, long before a dial times out. When the
- * first is back, it is found again. */
+/* One of two servers vanishes: its connection goes dark, and dials and datagrams are lost. Once the
+ * silence is noticed, the other server gets all queries, long before a dial times out. The first
+ * server is found again when it is back. */
 static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
 {
     (void)state;
@@ -311,7 +311,8 @@ static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
 }
 
 #ifndef WORLD_TLS
-/* The path loses all packets for a while. A question that still waits then gets its answer. */
+/* The path loses all packets for a while. A question that still waits after that gets its
+ * answer. */
 static void test_exchange_datagrams_notice_soon_that_the_path_is_back(void **state)
 {
     (void)state;
@@ -389,7 +390,7 @@ static void test_exchange_waiting_for_room_is_not_cold(void **state)
     world_close(&f.world);
 }
 
-/* Each answer takes this long. */
+/* Asks this many queries, whose answers take delay_us, so that the upstream learns that time. */
 static void learn_time(struct fixture *f, int count, uint64_t delay_us)
 {
     struct asker asker;
@@ -400,7 +401,7 @@ static void learn_time(struct fixture *f, int count, uint64_t delay_us)
     }
 }
 
-/* Every question is answered over UDP although the streams are silent. */
+/* Silences the streams. Every question must get its answer over UDP. */
 static void swallow_and_ask(struct fixture *f)
 {
     enum { COUNT = 20 };
@@ -416,7 +417,7 @@ static void swallow_and_ask(struct fixture *f)
         assert_int_equal(askers[i].result, ASKER_ANSWERED);
 }
 
-/* It is known to be slow, but the wait for it must leave time for UDP. */
+/* The server is known to be slow, but a query that waits for it must leave time for UDP. */
 static void test_exchange_a_slow_server_whose_streams_fall_silent_is_asked_over_udp(void **state)
 {
     (void)state;
@@ -429,7 +430,7 @@ static void test_exchange_a_slow_server_whose_streams_fall_silent_is_asked_over_
     world_close(&f.world);
 }
 
-/* Its usual answer time is longer than a question may wait. */
+/* The server's usual answer time is longer than a question may wait. */
 static void
 test_exchange_an_erratic_server_whose_streams_fall_silent_is_asked_over_udp(void **state)
 {

@@ -97,7 +97,7 @@ static void test_hold_closes_connections_that_need_not_stay(void **state)
     facts.is_kept = true;
     facts.may_hold = false;
     expect(&facts, HOLD_CLOSE, 0);
-    facts.limit_us = facts.announced_us = 0; /* without a limit, closing saves nothing */
+    facts.limit_us = facts.announced_us = 0; /* if the peer has no limit, closing saves nothing */
     expect(&facts, HOLD_WAIT, 0);
 }
 

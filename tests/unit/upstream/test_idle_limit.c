@@ -48,7 +48,8 @@ static void test_idle_limit_learns_nothing_from_a_close_that_is_too_early(void *
     assert_int_equal(idle_limit_us(&limit), 5 * S);
 }
 
-/* The PowerDNS Recursor closes after two to ten seconds: two closes in a row are no accident. */
+/* The PowerDNS Recursor closes after two to ten seconds. Two closes in a row are not an
+ * accident. */
 static void test_idle_limit_of_a_varying_server_is_its_shortest(void **state)
 {
     (void)state;
@@ -93,7 +94,7 @@ static void test_idle_limit_probes_more_and_more_rarely(void **state)
         assert_int_equal(held_until_it_grows(&limit), expected);
         idle_limit_closed(&limit, 2 * S - 1000, 0);
         assert_true(idle_limit_us(&limit) < 2 * S);
-        /* the limit has not grown in between, so nothing changes */
+        /* the limit has not grown since, so nothing changes */
         idle_limit_closed(&limit, 2 * S - 1000, 0);
         expected = expected < IDLE_LIMIT_PATIENCE_CONFIRMED ? IDLE_LIMIT_PATIENCE_CONFIRMED
                    : expected < IDLE_LIMIT_PATIENCE_MAX     ? 2 * expected

@@ -144,7 +144,7 @@ static void test_nails_are_ready_while_idle(void **state)
     }
 }
 
-static void test_nails_have_no_cold_query_every_twenty_seconds(void **state)
+static void test_nails_are_warm_for_a_query_every_twenty_seconds(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(limits_ms); i++) {
@@ -306,7 +306,7 @@ static void test_nails_with_few_requests_are_replaced(void **state)
 }
 
 /* With `hold: no`, idle connections send nothing, and a query dials. */
-static void test_nails_sleep_without_holding(void **state)
+static void test_nails_send_nothing_without_hold(void **state)
 {
     (void)state;
     struct fixture f;
@@ -502,7 +502,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nails_are_ready_while_idle),
-        cmocka_unit_test(test_nails_have_no_cold_query_every_twenty_seconds),
+        cmocka_unit_test(test_nails_are_warm_for_a_query_every_twenty_seconds),
         cmocka_unit_test(test_nails_learn_the_limit_once),
         cmocka_unit_test(test_nails_of_a_server_whose_limit_varies),
         cmocka_unit_test(test_nails_obey_an_announced_limit),
@@ -510,7 +510,7 @@ int main(void)
         cmocka_unit_test(test_nails_hold_queries_keep_their_distance),
         cmocka_unit_test(test_nails_hold_queries_count_towards_max_requests),
         cmocka_unit_test(test_nails_with_few_requests_are_replaced),
-        cmocka_unit_test(test_nails_sleep_without_holding),
+        cmocka_unit_test(test_nails_send_nothing_without_hold),
         cmocka_unit_test(test_nails_of_discovered_servers_are_held_for_ten_minutes),
         cmocka_unit_test(test_nails_of_discovered_servers_are_held_as_long_as_announced),
         cmocka_unit_test(test_nails_that_died_are_detected_while_idle),

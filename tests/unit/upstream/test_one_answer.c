@@ -205,9 +205,9 @@ static void test_one_answer_dials_have_a_bound(void **state)
     assert_true(f.upstream->pool.single.is_known);
     size_t before = peer_dials(f.peer);
     /* ten seconds of queries, and six until all have ended */
-    ask_steadily(&f, 10000 / WORLD_DEAR, MS);
-    size_t seconds = 10 / WORLD_DEAR + 6;
-    assert_in_range(peer_dials(f.peer) - before, 10 / WORLD_DEAR * SINGLE_USE_DIALS_PER_S,
+    ask_steadily(&f, 10000 / WORLD_COST, MS);
+    size_t seconds = 10 / WORLD_COST + 6;
+    assert_in_range(peer_dials(f.peer) - before, 10 / WORLD_COST * SINGLE_USE_DIALS_PER_S,
                     (seconds + 1) * SINGLE_USE_DIALS_PER_S);
     world_close(&f.world);
 }

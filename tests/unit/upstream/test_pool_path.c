@@ -160,7 +160,7 @@ static void test_path_storm_of_changes_is_bounded(void **state)
     size_t most = 0;
     place_open(&place);
     struct fake_server *server = fake_peer_server(place.peer);
-    for (unsigned i = 0; i < 300 / WORLD_DEAR; i++) {
+    for (unsigned i = 0; i < 300 / WORLD_COST; i++) {
         fake_server_set_dial(server, i % 3 == 1   ? FAKE_DIAL_BLACKHOLE
                                      : i % 3 == 2 ? FAKE_DIAL_FAIL_NOW
                                                   : FAKE_DIAL_ACCEPT);

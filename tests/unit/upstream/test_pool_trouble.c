@@ -165,7 +165,7 @@ static void test_pool_idle_timeout_is_not_for_kept_connections(void **state)
     world_close(&world);
 }
 
-/* Connections in addition to the kept ones are recycled, too. They take no queries once a fresh
+/* Recycling covers connections beyond the kept ones, too. They take no queries once a fresh
  * connection does. */
 static void test_pool_recycled_connections_beyond_the_kept_ones_leave(void **state)
 {
@@ -195,7 +195,7 @@ static void test_pool_recycled_connections_beyond_the_kept_ones_leave(void **sta
     world_close(&world);
 }
 
-/* The only connection is in doubt, and large answers need another, which the pool dials. */
+/* Truncates answers over UDP to names with w, so that such a query needs a stream. */
 static void truncate_udp(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     answer_by_name(owner, ask, answer);
@@ -399,7 +399,7 @@ static void test_pool_a_new_reason_is_logged_at_once_and_each_only_once(void **s
 }
 
 /* The peer accepts connections and then breaks them. */
-static void test_pool_an_upstream_that_hangs_up_is_logged_no_more_often(void **state)
+static void test_pool_an_upstream_that_hangs_up_is_logged_as_rarely(void **state)
 {
     (void)state;
     struct world world;
@@ -474,9 +474,9 @@ static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **sta
     world_close(&world);
 }
 
-enum { MANY_REFUSING = 3000 / WORLD_DEAR };
+enum { MANY_REFUSING = 3000 / WORLD_COST };
 
-/* Nailed addresses without a listener. */
+/* These nailed addresses have no listener. */
 static void open_refusing(struct world *world, struct fake_peer **peers,
                           struct upstream **upstreams, size_t count,
                           const struct upstream_options *options)
@@ -500,8 +500,8 @@ static size_t all_dials(struct fake_peer *const *peers, size_t count)
     return dials;
 }
 
-/* Ten thousand nailed addresses that refuse cost four thousand dials a second before this bound
- * existed. */
+/* Ten thousand nailed addresses refuse. Before this bound existed, they cost four thousand dials a
+ * second. */
 static void test_pool_thousands_of_refusals_cost_a_bounded_rate_of_dials(void **state)
 {
     (void)state;
@@ -517,13 +517,13 @@ static void test_pool_thousands_of_refusals_cost_a_bounded_rate_of_dials(void **
     fake_loop_advance(world.loop, 30 * S);
     assert_in_range(all_dials(peers, MANY_REFUSING) - first, 30 * DIALER_AGAIN_PER_S - 1,
                     30 * DIALER_AGAIN_PER_S + 1);
-    for (size_t i = 0; i < MANY_REFUSING; i++) /* each has had its turn */
+    for (size_t i = 0; i < MANY_REFUSING; i++) /* each address has had its turn */
         assert_true(peer_dials(peers[i]) > 1);
     world_close(&world);
 }
 
-/* All servers come back. The bound applies to failures only, so each needs to wait for one dial at
- * most. */
+/* All servers come back. The bound applies to failures only, so each server needs to wait for one
+ * dial at most. */
 static void test_pool_thousands_that_refused_are_found_again_soon(void **state)
 {
     (void)state;
@@ -600,7 +600,7 @@ int main(void)
         cmocka_unit_test(test_pool_a_worker_that_gives_up_its_upstream_holds_back_no_return),
         cmocka_unit_test(test_pool_each_identity_of_a_server_has_its_lines),
         cmocka_unit_test(test_pool_a_new_reason_is_logged_at_once_and_each_only_once),
-        cmocka_unit_test(test_pool_an_upstream_that_hangs_up_is_logged_no_more_often),
+        cmocka_unit_test(test_pool_an_upstream_that_hangs_up_is_logged_as_rarely),
         cmocka_unit_test(test_pool_hundreds_of_dead_upstreams_share_the_log),
         cmocka_unit_test(test_pool_dead_upstreams_do_not_delay_the_dials_of_others),
         cmocka_unit_test(test_pool_thousands_of_refusals_cost_a_bounded_rate_of_dials),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Recycling is exact, makes before it breaks, and causes no cold query. */
+/* Recycling is exact, makes a connection before it breaks one, and causes no cold query. */
 
 #include "unit/upstream/world.h"
 

@@ -451,7 +451,7 @@ static void test_retire_leaves_the_line_of_dials(void **state)
     world_close(&world);
 }
 
-/* A probe started beside a client's question, and outlives it. */
+/* A probe starts beside a client's question, and outlives it. */
 static void test_retire_waits_for_a_probe(void **state)
 {
     (void)state;

@@ -64,7 +64,7 @@ static void test_rfc7828_timeout_bounds_idling(void **state)
     struct fixture f;
     struct asker asker;
     struct upstream_options options = world_nailed();
-    fixture_open(&f, 50, &options); /* 5 s */
+    fixture_open(&f, 50, &options); /* the limit is 5 s */
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     fake_loop_advance(f.world.loop, 3700 * MS);
     assert_int_equal(peer_stream_queries(f.peer), 1);
@@ -84,7 +84,7 @@ static void test_rfc7828_timeout_closes_connections_that_are_not_held(void **sta
     struct asker asker;
     struct upstream_options options = world_nailed();
     options.hold = false;
-    fixture_open(&f, 50, &options); /* 5 s */
+    fixture_open(&f, 50, &options); /* the limit is 5 s */
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     fake_loop_advance(f.world.loop, 4 * S);
     assert_false(fake_conn_was_closed(peer_conn(f.peer, 0)));
@@ -162,7 +162,7 @@ static struct conn *first_ready(const struct fixture *f)
 }
 
 /* A server with long-lived connections stops, announces that on each of them, and is back after a
- * while. It has connections again within the back-off of a refused dial. */
+ * while. Its connections return within the back-off of a refused dial. */
 static void test_rfc7828_a_restart_does_not_end_nailing(void **state)
 {
     (void)state;

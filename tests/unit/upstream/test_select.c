@@ -101,7 +101,7 @@ static void test_select_takes_a_second_choice_only_without_a_healthy_first(void 
     facts[1].ill = true;
     draw(facts, 2, hits);
     assert_int_equal(hits[0], DRAWS);
-    facts[0].ill = true; /* all are ill, so the preferred server is chosen */
+    facts[0].ill = true; /* all servers are ill, so the preferred one is chosen */
     hits[0] = 0;
     draw(facts, 2, hits);
     assert_int_equal(hits[0], 0);
@@ -120,7 +120,7 @@ static void test_select_takes_a_doubtful_server_after_two_tries_of_the_others(vo
     facts[1].tried = 2;
     facts[1].second = true;
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
-    facts[1].doubtful = true; /* with both doubtful, doubt does not matter */
+    facts[1].doubtful = true; /* both servers are doubtful, so doubt does not matter */
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
 }
 

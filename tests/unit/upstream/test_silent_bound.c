@@ -112,7 +112,7 @@ static void check_return(struct silent_zone *zone)
     fake_loop_advance(zone->world.loop, 2500 * MS);
     fall_silent(zone, false);
     wait_for_end(zone, &asker);
-    if (zone->count < EXCHANGE_SILENT_MAX) /* else all copies went to new servers */
+    if (zone->count < EXCHANGE_SILENT_MAX) /* otherwise, all copies went to new servers */
         assert_int_equal(asker.result, ASKER_ANSWERED);
 }
 

@@ -27,7 +27,8 @@ static void test_single_use_is_proved_by_two_connections_in_a_row(void **state)
     assert_int_equal(single.strikes, SINGLE_USE_STRIKES);
 }
 
-/* A stall, a reset, a network fault, a silent server, a query that never arrived. */
+/* A stall, a reset, a fault of the network, a silent server and a query that never arrived prove
+ * nothing. */
 static void test_single_use_other_ends_prove_nothing(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void test_single_use_is_retested_by_one_connection(void **state)
     assert_false(single_use_take_retest(&single, due - 1));
     assert_true(single_use_take_retest(&single, due));
     assert_false(single_use_take_retest(&single, due + 1));
-    assert_true(single.is_known); /* as seen by every other connection */
+    assert_true(single.is_known); /* as every other connection sees it */
 
     /* A retest that proves nothing is repeated. One that proves single use again renews the
      * verdict. */

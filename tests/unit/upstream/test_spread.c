@@ -147,7 +147,7 @@ static void test_spread_few_queries_stay_on_one_connection(void **state)
     world_close(&world);
 }
 
-/* The path is good again and the load small. The extra connections become idle and close. */
+/* The path is good again and the load is small. The extra connections become idle and close. */
 static void test_spread_extra_connections_end_when_idle(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* In virtual time: slow answers, dead connections, death in flight, and streams that are dialling,
- * stalled, refused or full. */
+/* Tests streams in virtual time: slow answers, dead connections, a death in flight, and streams
+ * that are dialling, stalled, refused or full. */
 
 #include "unit/upstream/world.h"
 
@@ -45,7 +45,8 @@ static void fixture_open(struct fixture *fixture, const struct upstream_options 
     fake_loop_advance(fixture->world.loop, 100 * MS);
 }
 
-/* Fifty at once, each takes 100 ms: one query each, one connection. */
+/* The connection carries fifty queries at once, and sends each only once. An answer takes 100
+ * ms. */
 static void test_stream_carries_fifty_at_once_in_one_write(void **state)
 {
     (void)state;
@@ -82,7 +83,8 @@ static void test_stream_is_acknowledged_at_once_while_answers_are_due(void **sta
     fake_loop_advance(f.world.loop, 350 * MS);
     assert_int_equal(mid.result, ASKER_ANSWERED);
     assert_int_equal(fake_net_counts(f.world.net).tcp_acknowledgements, before + 1);
-    ask(&mid, &f.world, "mid.example", f.upstream); /* answers in one read: no more are due */
+    /* both answers come in one read, so no more are due */
+    ask(&mid, &f.world, "mid.example", f.upstream);
     ask(&other, &f.world, "mid.example", f.upstream);
     fake_loop_advance(f.world.loop, 350 * MS);
     assert_int_equal(other.result, ASKER_ANSWERED);
@@ -90,7 +92,8 @@ static void test_stream_is_acknowledged_at_once_while_answers_are_due(void **sta
     world_close(&f.world);
 }
 
-/* After fast answers one slow, ten middling, thirty fast: all answered, on one connection. */
+/* One slow query, ten middling ones and thirty fast ones follow fast answers. The connection
+ * answers all of them. */
 static void test_stream_a_slow_answer_delays_no_other_query(void **state)
 {
     (void)state;
@@ -205,7 +208,7 @@ static void test_stream_one_lost_name_costs_no_connection(void **state)
     world_close(&f.world);
 }
 
-/* The same without other traffic: the silence makes the connection suspect, never dead. */
+/* Without other traffic, the silence makes the connection suspect, but never dead. */
 static void test_stream_one_lost_name_alone_costs_no_connection(void **state)
 {
     (void)state;
@@ -235,8 +238,8 @@ static void open_with_history(struct fixture *f, const struct upstream_options *
         ask_and_wait(&asker, &f->world, "fast.example", f->upstream);
 }
 
-/* No acknowledgement comes: another way is taken long before the server would count as slow, even
- * if the only other way is a fresh connection. */
+/* Without an acknowledgement, the query takes another way long before the server would count as
+ * slow, even if the only other way is a fresh connection. */
 static void test_stream_a_dead_path_is_left_soon(void **state)
 {
     (void)state;
@@ -291,7 +294,8 @@ static void test_stream_a_slow_server_that_acknowledges_is_asked_once(void **sta
 
 /* ---- answers that get their readers later ---- */
 
-/* Asks for an answer that has no reader until the list has an item, and lets the query be slow. */
+/* Starts a query for an answer that has no reader until the list has an item, and waits until the
+ * query counts as slow. */
 static void ask_unread(struct asker *asker, struct fixture *f, struct list *readers)
 {
     struct exchange_question question = {.recursion_desired = true, .wanted_by = readers};
@@ -330,8 +334,8 @@ static void test_stream_a_reader_sends_no_copy_to_a_new_server_that_is_slow(void
     world_close(&f.world);
 }
 
-/* Its copy leaves with the first reader. The next reader must not close the server to the exchange,
- * because no way is left for a third query. */
+/* A copy of the query leaves with the first reader. The next reader must not rule the server out
+ * for the exchange, because a third query has no way left. */
 static void test_stream_only_the_first_reader_sends_a_copy(void **state)
 {
     (void)state;
@@ -353,7 +357,7 @@ static void test_stream_only_the_first_reader_sends_a_copy(void **state)
     world_close(&f.world);
 }
 
-/* The server acknowledges queries only with its answers: queries are sent twice until the upstream
+/* The server acknowledges queries only with its answers. Queries are sent twice until the upstream
  * learns that, and once more each time it forgets it. */
 static void test_stream_late_acknowledgements_are_learned_and_forgotten(void **state)
 {
@@ -370,7 +374,7 @@ static void test_stream_late_acknowledgements_are_learned_and_forgotten(void **s
             for (int k = 0; k < 30; k++) /* answer times are small again */
                 ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
             ask_and_wait(&asker, &f.world, "mid.example", f.upstream);
-            fake_loop_advance(f.world.loop, S); /* the late answer, too */
+            fake_loop_advance(f.world.loop, S); /* the late answer comes, too */
         }
         assert_in_range(f.world.stats.upstream_retries_silent - before, 1, 3);
         fake_loop_advance(f.world.loop, ACKS_FORGET_US);
@@ -397,8 +401,8 @@ static void test_stream_a_lost_segment_teaches_nothing(void **state)
     world_close(&f.world);
 }
 
-/* A path that drops packets above 600 bytes: an answer to "b..." is larger, and nothing behind it
- * on its stream arrives. Answers over UDP are truncated. */
+/* Plays a path that drops packets above 600 bytes. An answer to "b..." is larger, and nothing
+ * behind it on its stream arrives. Answers over UDP are truncated. */
 static void behind_a_narrow_path(void *owner, const struct fake_ask *ask,
                                  struct fake_answer *answer)
 {
@@ -437,8 +441,8 @@ static void test_stream_a_stall_is_followed_by_a_dial_with_small_segments(void *
     }
 }
 
-/* The stream falls silent after other answers came: the time counts from the last byte, not two
- * seconds from the query. */
+/* The stream falls silent after other answers came. The time then counts from the last byte, and
+ * not from the query. */
 static void silent_from_the_second(void *owner, const struct fake_ask *ask,
                                    struct fake_answer *answer)
 {
@@ -464,8 +468,8 @@ static void test_stream_silent_after_other_answers_is_left_in_time(void **state)
     world_close(&f.world);
 }
 
-/* Two connections that need replacement, and get none, fall silent: UDP follows in the end, and the
- * query does not alternate between the two. */
+/* Two connections fall silent. They need replacement, but dials are refused. UDP follows in the
+ * end, and the query does not alternate between the two. */
 static void test_stream_two_silent_connections_lead_to_udp(void **state)
 {
     (void)state;
@@ -489,7 +493,7 @@ static void test_stream_two_silent_connections_lead_to_udp(void **state)
     world_close(&f.world);
 }
 
-/* The peer closes when it gets the query, which is asked again at once. */
+/* The peer closes the connection when it gets the query. The query leaves again at once. */
 static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **state)
 {
     (void)state;
@@ -506,7 +510,7 @@ static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **stat
     }
 }
 
-/* All queries in flight on a dying connection are asked again, each once. */
+/* All queries in flight on a dying connection leave again, each once. */
 static void test_stream_queries_in_flight_at_its_end_are_all_answered(void **state)
 {
     (void)state;
@@ -530,8 +534,8 @@ static void test_stream_queries_in_flight_at_its_end_are_all_answered(void **sta
     }
 }
 
-/* A connection went dark: its queries are answered elsewhere after 400 ms at most, the next ones at
- * once, and the connection is replaced. */
+/* A connection went dark. Its query gets an answer elsewhere within 400 ms, later queries get
+ * theirs at once, and the pool replaces the connection. */
 static void test_stream_that_went_dark_is_noticed_and_replaced(void **state)
 {
     (void)state;
@@ -556,7 +560,7 @@ static void test_stream_that_went_dark_is_noticed_and_replaced(void **state)
     world_close(&f.world);
 }
 
-/* Behaviour 3, whatever new queries do: a peer that reads but stops answering. */
+/* A peer reads but stops answering. The pool closes its connection, whatever new queries do. */
 static void silent_on_the_first(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     by_name(owner, ask, answer);
@@ -585,7 +589,8 @@ static void test_stream_that_never_answers_again_is_closed(void **state)
     }
 }
 
-/* Refused: UDP answers without delay, and the server is found again in the background. */
+/* The server refuses connections. UDP answers without delay, and the pool finds the server again in
+ * the background. */
 static void test_stream_that_is_refused_leads_to_udp_and_comes_back(void **state)
 {
     (void)state;
@@ -611,7 +616,7 @@ static void test_stream_that_is_refused_leads_to_udp_and_comes_back(void **state
     world_close(&world);
 }
 
-/* Swallowed dials: UDP while connect-timeout runs. */
+/* The path swallows dials. Queries use UDP while connect-timeout runs. */
 static void test_stream_that_dials_leads_to_udp(void **state)
 {
     (void)state;
@@ -632,7 +637,7 @@ static void test_stream_that_dials_leads_to_udp(void **state)
     world_close(&world);
 }
 
-/* Without a fallback a refused connection fails the query at once, not after seconds. */
+/* Without a fallback, a refused connection fails the query at once instead of after seconds. */
 static void test_stream_that_is_refused_fails_at_once_without_fallback(void **state)
 {
     (void)state;
@@ -658,9 +663,9 @@ static void test_stream_that_is_refused_fails_at_once_without_fallback(void **st
     world_close(&world);
 }
 
-/* Four hundred at once, each takes 300 ms, a limit of a hundred in flight and no fallback: the pool
- * dials more connections, then queries wait; none fails. */
-static void test_stream_that_is_full_gets_company_and_queries_wait(void **state)
+/* A thousand queries come at once, and each takes 300 ms. A connection carries at most a hundred,
+ * and UDP is not allowed. The pool dials more connections, further queries wait, and none fails. */
+static void test_stream_that_is_full_leads_to_more_connections_and_queries_wait(void **state)
 {
     (void)state;
     struct fixture f;
@@ -700,8 +705,8 @@ static void test_stream_that_is_full_leads_to_udp(void **state)
     world_close(&f.world);
 }
 
-/* Connections fill to three quarters before another one is dialled, which is ready before the limit
- * is reached. */
+/* Connections fill to three quarters before the pool dials another one. That one is ready before
+ * the first reaches its limit. */
 static void test_stream_opens_another_before_the_limit(void **state)
 {
     (void)state;
@@ -741,7 +746,8 @@ static void test_stream_kept_connections_share_the_load(void **state)
     world_close(&f.world);
 }
 
-/* S7 and an idle close by the peer: no failure, and the pool dials again at once (test_nails.c). */
+/* The peer closes an idle connection. This is not a failure, and the pool dials again at once (see
+ * test_nails.c). */
 static void test_stream_idle_close_is_no_failure(void **state)
 {
     (void)state;
@@ -759,7 +765,7 @@ static void test_stream_idle_close_is_no_failure(void **state)
     world_close(&f.world);
 }
 
-/* A peer that closes each connection at once gets the back-off of one that refuses. */
+/* A peer that closes each connection at once gets the same back-off as one that refuses. */
 static void test_stream_instant_closes_in_a_row_lead_to_a_rest(void **state)
 {
     (void)state;
@@ -782,7 +788,7 @@ static void test_stream_instant_closes_in_a_row_lead_to_a_rest(void **state)
     world_close(&f.world);
 }
 
-/* Kept connections stay for ever, others leave after idle-timeout. */
+/* Kept connections stay for ever. The others close after idle-timeout. */
 static void test_stream_kept_connections_stay_and_others_leave(void **state)
 {
     (void)state;
@@ -802,7 +808,8 @@ static void test_stream_kept_connections_stay_and_others_leave(void **state)
     world_close(&f.world);
 }
 
-/* Not nailed: dialled for the query, reused, closed when idle. */
+/* An upstream without nailing is dialled for a query. The connection is reused, and closes when it
+ * is idle. */
 static void test_stream_on_demand_is_reused_and_closed(void **state)
 {
     (void)state;
@@ -826,7 +833,7 @@ static void test_stream_on_demand_is_reused_and_closed(void **state)
     world_close(&world);
 }
 
-/* Thirty upstreams of a /27, three queries each at once, all nailed. */
+/* The thirty upstreams of a /27 are nailed, and each gets three queries at once. */
 static void test_stream_thirty_upstreams_at_once(void **state)
 {
     (void)state;
@@ -857,7 +864,7 @@ static void test_stream_thirty_upstreams_at_once(void **state)
     world_close(&world);
 }
 
-/* max-nailed: no more are kept, and the others use UDP. */
+/* No more connections than max-nailed are kept. The other upstreams use UDP. */
 static void test_stream_nailed_connections_are_bounded(void **state)
 {
     (void)state;
@@ -883,7 +890,8 @@ static void test_stream_nailed_connections_are_bounded(void **state)
     world_close(&world);
 }
 
-/* Beyond the quota connections are dialled for queries without UDP, and leave when idle. */
+/* Beyond the quota, connections are dialled for queries that may not use UDP, and close when they
+ * are idle. */
 static void test_stream_beyond_the_quota_is_not_kept(void **state)
 {
     (void)state;
@@ -898,17 +906,17 @@ static void test_stream_beyond_the_quota_is_not_kept(void **state)
     assert_int_equal(asker.result, ASKER_ANSWERED);
     fake_loop_advance(f.world.loop, 70 * S);
     assert_int_equal(f.world.stats.upstream_ready, 0);
-    f.world.quota.max = 1; /* room again: found within seconds */
+    f.world.quota.max = 1; /* the upstream finds the free place within seconds */
     fake_loop_advance(f.world.loop, 20 * S);
     assert_int_equal(f.world.stats.upstream_ready, 1);
     world_close(&f.world);
 }
 
-/* A start with a thousand nailed addresses is no burst of a thousand handshakes. */
+/* A start with a thousand nailed addresses makes no burst of a thousand handshakes. */
 static void test_stream_dials_are_paced(void **state)
 {
     (void)state;
-    enum { COUNT = 1000 / WORLD_DEAR };
+    enum { COUNT = 1000 / WORLD_COST };
     struct world world;
     struct upstream_options options = world_nailed();
     char addr[32];
@@ -925,7 +933,7 @@ static void test_stream_dials_are_paced(void **state)
     world_close(&world);
 }
 
-/* #470: a server that answers the first query of a connection and ignores the rest. */
+/* Plays a server that answers the first query of a connection and ignores the others (#470). */
 static void only_the_first(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     by_name(owner, ask, answer);
@@ -933,8 +941,8 @@ static void only_the_first(void *owner, const struct fake_ask *ask, struct fake_
         answer->how = FAKE_SILENT;
 }
 
-/* Silence does not prove that a server answers one query per connection (test_one_answer.c): it may
- * be stuck. No query is lost to it. */
+/* Silence does not prove that a server answers one query per connection (see test_one_answer.c),
+ * because the connection may be stuck. No query is lost. */
 static void test_stream_servers_that_ignore_further_queries_fail_no_query(void **state)
 {
     (void)state;
@@ -944,10 +952,10 @@ static void test_stream_servers_that_ignore_further_queries_fail_no_query(void *
         struct upstream_options options = fallback ? world_nailed() : world_no_fallback();
         fixture_open(&f, &options);
         fake_peer_set(f.peer, only_the_first, NULL);
-        for (int i = 0; i < 3000 / WORLD_DEAR; i++) {
+        for (int i = 0; i < 3000 / WORLD_COST; i++) {
             ask_and_wait(&asker, &f.world, "fast.example", f.upstream);
             assert_int_equal(asker.result, ASKER_ANSWERED);
-            fake_loop_advance(f.world.loop, WORLD_DEAR * 5 * MS);
+            fake_loop_advance(f.world.loop, WORLD_COST * 5 * MS);
         }
         assert_false(f.upstream->pool.single.is_known);
         world_close(&f.world);
@@ -974,7 +982,7 @@ static void test_stream_garbage_ends_the_connection(void **state)
     world_close(&f.world);
 }
 
-/* Every piece of a split answer, and answers in any order. */
+/* Answers come in any order, and each comes in pieces of one byte. */
 static void in_pieces(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -1000,7 +1008,7 @@ static void test_stream_answers_come_in_pieces_and_out_of_order(void **state)
     world_close(&f.world);
 }
 
-/* Partial writes: the queries leave as the kernel takes them. */
+/* The kernel takes a few bytes per write, and the queries leave piece by piece. */
 static void test_stream_partial_writes_lose_nothing(void **state)
 {
     (void)state;
@@ -1017,7 +1025,8 @@ static void test_stream_partial_writes_lose_nothing(void **state)
     world_close(&f.world);
 }
 
-/* No file is free for the dial: UDP, or failure at once; found again later. */
+/* No file is free for the dial. The query uses UDP or fails at once, and the pool dials again
+ * later. */
 static void test_stream_without_files_is_found_again(void **state)
 {
     (void)state;
@@ -1035,7 +1044,7 @@ static void test_stream_without_files_is_found_again(void **state)
     world_close(&world);
 }
 
-/* The end of the worker in the middle of everything leaves nothing open. */
+/* The worker ends while queries are in flight, and leaves nothing open. */
 static void test_stream_shutdown_in_flight_leaves_nothing(void **state)
 {
     (void)state;
@@ -1078,7 +1087,7 @@ int main(void)
         cmocka_unit_test(test_stream_that_is_refused_leads_to_udp_and_comes_back),
         cmocka_unit_test(test_stream_that_dials_leads_to_udp),
         cmocka_unit_test(test_stream_that_is_refused_fails_at_once_without_fallback),
-        cmocka_unit_test(test_stream_that_is_full_gets_company_and_queries_wait),
+        cmocka_unit_test(test_stream_that_is_full_leads_to_more_connections_and_queries_wait),
         cmocka_unit_test(test_stream_that_is_full_leads_to_udp),
         cmocka_unit_test(test_stream_opens_another_before_the_limit),
         cmocka_unit_test(test_stream_kept_connections_share_the_load),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The cost and the views of TLS: the bound on handshakes, padding, one write per batch. */
+/* The cost of TLS and its views: the bound on handshakes, padding, one write per batch. */
 
 #include "unit/upstream/tls_fixture.h"
 
@@ -16,8 +16,8 @@ static struct upstream_options one_each(uint32_t max_handshakes)
     return options;
 }
 
-/* A handshake for each query: an exact number at once, then an exact number a second. Waiting
- * queries are served in turn. */
+/* Each query needs a handshake. An exact number is dialled at once, then an exact number per
+ * second. Waiting queries are served in turn. */
 static void test_tls_care_handshakes_are_bounded_exactly(void **state)
 {
     (void)state;
@@ -50,7 +50,8 @@ static void test_tls_care_handshakes_are_bounded_exactly(void **state)
     fixture_close_strict(&f);
 }
 
-/* The only connection rests because of the bound. A query waits for it, which is not a failure. */
+/* The bound delays the dial of the only connection. A query waits for it, and the delay is not a
+ * failure. */
 static void test_tls_care_a_paced_dial_is_no_failure(void **state)
 {
     (void)state;
@@ -71,7 +72,7 @@ static void test_tls_care_a_paced_dial_is_no_failure(void **state)
     fixture_close_strict(&f);
 }
 
-/* The bound belongs to each upstream: a busy one takes nothing from another. */
+/* Each upstream has its own bound, so a busy upstream takes nothing from another. */
 static void test_tls_care_handshakes_are_bounded_for_each_upstream(void **state)
 {
     (void)state;
@@ -94,7 +95,7 @@ static void test_tls_care_handshakes_are_bounded_for_each_upstream(void **state)
     fixture_close_strict(&f);
 }
 
-/* A peer that ends each connection at once, under load: never more than the bound. */
+/* A peer ends each connection at once, under load. The dials stay within the bound. */
 static void test_tls_care_handshakes_are_bounded_against_a_closing_peer(void **state)
 {
     (void)state;
@@ -118,7 +119,7 @@ static void test_tls_care_handshakes_are_bounded_against_a_closing_peer(void **s
     fixture_close_strict(&f);
 }
 
-/* TCP has no such bound. */
+/* Dials over TCP have no such bound. */
 static void test_tls_care_dials_over_tcp_are_not_bounded(void **state)
 {
     (void)state;
@@ -250,7 +251,7 @@ static void test_tls_care_waiting_queries_leave_with_the_handshake(void **state)
     fake_loop_advance(f.world.loop, 20 * MS);
     for (int i = 0; i < 20; i++)
         assert_int_equal(askers[i].result, ASKER_ANSWERED);
-    assert_int_equal(fake_conn_writes(peer_conn(f.peer, 0)), 2); /* ClientHello; everything else */
+    assert_int_equal(fake_conn_writes(peer_conn(f.peer, 0)), 2); /* one for the ClientHello */
     fixture_close_strict(&f);
 }
 
@@ -295,7 +296,7 @@ static void test_tls_care_connections_show_how_they_are_secured(void **state)
         f.server.only = versions[i];
         fixture_speak(&f);
         fixture_dial(&f, &options);
-        fake_loop_advance(f.world.loop, 3 * MS); /* in the handshake: nothing is known yet */
+        fake_loop_advance(f.world.loop, 3 * MS); /* the handshake still runs */
         struct seen seen = look(&f);
         assert_string_equal(seen.conn.state, "securing");
         assert_string_equal(seen.conn.tls, "");

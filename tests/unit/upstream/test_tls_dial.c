@@ -24,7 +24,7 @@ static void test_tls_dial_goes_from_dialing_by_securing_to_ready(void **state)
     fake_loop_advance(f.world.loop, 2 * MS); /* a round trip */
     assert_int_equal(only_conn(&f)->state, CONN_SECURING);
     assert_int_equal(f.world.stats.upstream_securing, 1);
-    fake_loop_advance(f.world.loop, 20 * MS); /* and one more: TLS 1.3 */
+    fake_loop_advance(f.world.loop, 20 * MS); /* one more round trip, for TLS 1.3 */
     assert_int_equal(only_conn(&f)->state, CONN_READY);
     assert_int_equal(f.world.stats.upstream_securing, 0);
     assert_int_equal(f.world.stats.upstream_dials_tls_ok, 1);
@@ -115,7 +115,7 @@ static void test_tls_dial_after_a_stalled_one_announces_small_segments(void **st
     fixture_close_strict(&f);
 }
 
-/* A slow server, in pieces and in one-byte reads, but in time. */
+/* A slow server sends its part in pieces and single bytes, but in time. */
 static void test_tls_dial_dribbled_comes_through(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void test_tls_dial_dribbled_comes_through(void **state)
 
 struct failure {
     const char *what;
-    struct fake_tls_options server; /* certificate NULL: the good one, but see self_signed */
+    struct fake_tls_options server; /* certificate NULL: the usual one, unless self_signed is set */
     struct tls_cert_wish wish;      /* with has_wish: replaces the certificate of server */
     bool has_wish, self_signed, wants_pin;
     enum fake_dial dial;
@@ -280,7 +280,7 @@ static void assert_error(const struct failure *failure, enum err error)
     assert_int_equal(error, failure->error);
 }
 
-/* fallback says udp, which strict TLS ignores. */
+/* The option fallback is udp in half of the runs. Strict TLS ignores it. */
 static void test_tls_dial_failure_fails_waiting_queries_at_once_with_the_reason(void **state)
 {
     (void)state;
@@ -295,7 +295,7 @@ static void test_tls_dial_failure_fails_waiting_queries_at_once_with_the_reason(
         fake_loop_advance(failing.f.world.loop, 20 * MS);
         for (int j = 0; j < 3; j++) {
             assert_int_equal(askers[j].result, ASKER_FAILED);
-            assert_true(askers[j].took_us <= 8 * MS); /* four ways of 1 ms; 1.2: six */
+            assert_true(askers[j].took_us <= 8 * MS); /* four trips of 1 ms; six in TLS 1.2 */
             assert_true(askers[j].failure.any_network);
             assert_error(&failures[i], askers[j].failure.error);
         }
@@ -323,7 +323,7 @@ static void test_tls_dial_failure_causes_no_storm(void **state)
             assert_error(&failures[i], asker.failure.error);
             fake_loop_advance(failing.f.world.loop, 10 * MS);
         }
-        assert_true(peer_dials(failing.f.peer) <= 20); /* in more than a second, one per 100 ms */
+        assert_true(peer_dials(failing.f.peer) <= 20); /* one per 100 ms */
         failing_close(&failing);
     }
 }
@@ -354,7 +354,7 @@ static void test_tls_dial_finds_a_repaired_server_again(void **state)
     }
 }
 
-/* Another server of the group answers, and the client never hears of it. */
+/* Another server of the group answers, and the client sees no failure. */
 static void test_tls_dial_failure_leads_to_another_server(void **state)
 {
     (void)state;
@@ -382,7 +382,7 @@ static void test_tls_dial_failure_leads_to_another_server(void **state)
     fixture_close_strict(&f);
 }
 
-/* Two servers fail. The failure of TLS is reported, whichever server was asked first. */
+/* Two servers fail. The exchange reports the failure of TLS, whichever server it asked first. */
 static void test_tls_dial_failure_of_tls_is_the_reported_one(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void test_tls_dial_failure_of_tls_is_the_reported_one(void **state)
     fixture_close_strict(&f);
 }
 
-/* Silent in the handshake: the query ends within its wall time, and says why. */
+/* The server is silent in the handshake. The query fails within its wall time, with that reason. */
 static void test_tls_dial_stalled_ends_the_query_in_time(void **state)
 {
     (void)state;
@@ -423,7 +423,8 @@ static void test_tls_dial_stalled_ends_the_query_in_time(void **state)
     fixture_close_strict(&f);
 }
 
-/* Missing files: no dial, and no query in plain text. */
+/* Without the files of its authorities, the upstream does not dial, and no query leaves in plain
+ * text. */
 static void test_tls_dial_without_its_authorities_says_so(void **state)
 {
     (void)state;

@@ -14,7 +14,7 @@ static void note_early(void *owner, const struct fake_ask *ask, struct fake_answ
     fake_answer_a(answer, ask->query, "192.0.2.1", 300);
 }
 
-/* Not nailed, so that queries wait for dials; 10 ms away. */
+/* The upstream is not nailed, so queries wait for dials. It is 10 ms away. */
 static struct upstream_options early(void)
 {
     struct upstream_options options = strict();
@@ -43,7 +43,7 @@ static void ask_one(struct tls_fixture *f, uint64_t took_us)
     assert_int_equal(asker.took_us, took_us);
 }
 
-/* The newest connection ends, and its tickets are available. */
+/* Ends the newest connection, whose tickets then serve the next dial. */
 static void end_newest(struct tls_fixture *f)
 {
     fake_loop_advance(f->world.loop, S);
@@ -58,11 +58,11 @@ static void test_tls_early_saves_a_round_trip(void **state)
     struct tls_fixture f;
     struct upstream_options options = early();
     early_open(&f, FAKE_EARLY_ACCEPT, &options);
-    ask_one(&f, 60 * MS); /* TCP, TLS, the query */
+    ask_one(&f, 60 * MS); /* TCP, TLS and the query take a round trip each */
     for (size_t i = 1; i < 10; i++) {
         end_newest(&f);
         ask_one(&f, 40 * MS);
-        fake_loop_advance(f.world.loop, 50 * MS); /* answered before the handshake ended */
+        fake_loop_advance(f.world.loop, 50 * MS); /* the answer comes before the handshake ends */
         assert_true(conn_facts(&f, i)->resumed);
         assert_true(conn_facts(&f, i)->early_accepted);
         assert_true(conn_facts(&f, i)->early_bytes >= 128);
@@ -84,13 +84,13 @@ static void test_tls_early_is_followed_by_more(void **state)
     early_open(&f, FAKE_EARLY_ACCEPT, &options);
     ask_one(&f, 60 * MS);
     end_newest(&f);
-    for (int i = 0; i < 3; i++) { /* before TCP, during TLS, when it is ready */
+    for (int i = 0; i < 3; i++) { /* before TCP, during TLS, and after it */
         ask(&askers[i], &f.world, "www.example", f.upstream);
         fake_loop_advance(f.world.loop, 25 * MS);
     }
     fake_loop_advance(f.world.loop, 100 * MS);
     assert_int_equal(askers[0].took_us, 40 * MS);
-    assert_int_equal(askers[1].took_us, 35 * MS); /* waits for 15, then asks */
+    assert_int_equal(askers[1].took_us, 35 * MS); /* waits for 15 ms, then leaves */
     assert_int_equal(askers[2].took_us, 20 * MS);
     assert_int_equal(early_queries, 1);
     assert_int_equal(peer_dials(f.peer), 2);
@@ -100,7 +100,8 @@ static void test_tls_early_is_followed_by_more(void **state)
     fixture_close_strict(&f);
 }
 
-/* Rejected: sent again after the handshake, and answered once. */
+/* The server rejects the early data. The query leaves again after the handshake, and gets one
+ * answer. */
 static void test_tls_early_rejected_is_sent_again(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void test_tls_early_rejected_is_sent_again(void **state)
     fixture_close_strict(&f);
 }
 
-/* The server has forgotten the ticket: a full handshake, and the query after it. */
+/* The server has forgotten the ticket. The query follows a full handshake. */
 static void test_tls_early_with_a_forgotten_ticket_is_sent_again(void **state)
 {
     (void)state;
@@ -138,8 +139,8 @@ static void test_tls_early_with_a_forgotten_ticket_is_sent_again(void **state)
     fixture_close_strict(&f);
 }
 
-/* ... by a server with another identity: it can read nothing, and gets nothing after the handshake.
- * */
+/* The server that has forgotten the ticket has another identity. It cannot read the early data, and
+ * gets no query after the handshake. */
 static void test_tls_early_data_is_useless_to_another_server(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void test_tls_early_does_not_exist_with_tls_1_2(void **state)
     early_open(&f, FAKE_EARLY_ACCEPT, &options);
     f.server.only = FAKE_TLS_1_2;
     fixture_speak(&f);
-    ask_one(&f, 80 * MS); /* two round trips of TLS */
+    ask_one(&f, 80 * MS); /* TLS takes two round trips */
     end_newest(&f);
     ask_one(&f, 60 * MS);
     assert_true(conn_facts(&f, 1)->resumed);
@@ -211,8 +212,8 @@ static void test_tls_early_does_not_exist_with_tls_1_2(void **state)
     fixture_close_strict(&f);
 }
 
-/* More queries wait than the ticket allows: the others follow, all are answered, each was asked
- * once. */
+/* More queries wait than the ticket allows. The others follow after the handshake. All are
+ * answered, and each is sent once. */
 static void test_tls_early_is_no_more_than_the_ticket_allows(void **state)
 {
     (void)state;
@@ -256,7 +257,7 @@ static void test_tls_early_keeps_max_requests(void **state)
             fake_loop_advance(f.world.loop, 3 * S);
             for (int j = 0; j < 20; j++)
                 assert_int_equal(askers[j].result, ASKER_ANSWERED);
-            fake_loop_advance(f.world.loop, 61 * S); /* the idle ones leave */
+            fake_loop_advance(f.world.loop, 61 * S); /* the idle connections close */
         }
         for (size_t j = 0; j < peer_dials(f.peer); j++)
             assert_true(fake_conn_messages(peer_conn(f.peer, j)) <= limits[i]);
@@ -278,7 +279,7 @@ static void test_tls_early_broken_off_is_asked_again(void **state)
         ask_one(&f, 60 * MS);
         end_newest(&f);
         ask(&asker, &f.world, "www.example", f.upstream);
-        fake_loop_advance(f.world.loop, 25 * MS); /* in flight */
+        fake_loop_advance(f.world.loop, 25 * MS); /* the query is in flight */
         assert_int_equal(f.world.stats.upstream_in_flight, 1);
         if (rst)
             fake_conn_reset(peer_conn(f.peer, 1));
@@ -293,8 +294,8 @@ static void test_tls_early_broken_off_is_asked_again(void **state)
     }
 }
 
-/* The handshake stalls behind them: they are asked again after its deadline and answered once,
- * although each was sent twice. */
+/* The handshake stalls behind early queries. They leave again after its deadline and get one answer
+ * each, although each was sent twice. */
 static void test_tls_early_stalled_is_asked_again_after_the_deadline(void **state)
 {
     (void)state;
@@ -322,7 +323,7 @@ static void test_tls_early_stalled_is_asked_again_after_the_deadline(void **stat
     fixture_close_strict(&f);
 }
 
-/* No query waits: a dial ahead of need sends nothing early. */
+/* No query waits, so a dial in advance sends nothing early. */
 static void test_tls_early_carries_only_waiting_queries(void **state)
 {
     (void)state;

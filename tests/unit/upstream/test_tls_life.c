@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Events of a ready TLS connection: alerts, ends of every kind with and without queries in flight,
+/* Events of a ready TLS connection: alerts, every kind of end with and without queries in flight,
  * new keys, late tickets, RFC 7828, silence. */
 
 #include "support/fake_opt.h"
 #include "unit/upstream/tls_fixture.h"
 
-/* Names that begin with m get an answer after 300 ms on the first connection, at once on others. */
+/* Names that begin with m get an answer after 300 ms on the first connection. All other answers
+ * come at once. */
 static void first_is_slow(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -64,7 +65,7 @@ static uint64_t counted(const struct tls_fixture *f, enum ending ending, bool bu
     return busy ? stats->upstream_closes_peer_busy : stats->upstream_closes_peer_idle;
 }
 
-/* All queries in flight are asked again at once, each once, and none fails. */
+/* All queries in flight leave again at once, each once, and none fails. */
 static void test_tls_life_ended_with_queries_in_flight_asks_them_again(void **state)
 {
     (void)state;
@@ -91,8 +92,7 @@ static void test_tls_life_ended_with_queries_in_flight_asks_them_again(void **st
     }
 }
 
-/* Idle: the pool dials a new connection at once, without a penalty if the peer did nothing wrong.
- * */
+/* An idle connection ends. The pool dials a new one at once, without a penalty. */
 static void test_tls_life_ended_when_idle_is_dialled_again(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void test_tls_life_ended_when_idle_is_dialled_again(void **state)
     }
 }
 
-/* We close politely: close_notify, then FIN. */
+/* Our side closes with close_notify, then FIN. */
 static void test_tls_life_we_close_with_close_notify(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static void test_tls_life_we_close_with_close_notify(void **state)
     fixture_close_strict(&f);
 }
 
-/* TLS 1.3: we are ready before the server sees that we have no certificate. */
+/* In TLS 1.3 our side is ready before the server sees that we have no certificate. */
 static void test_tls_life_refused_after_the_handshake_fails_with_the_alert(void **state)
 {
     (void)state;
@@ -152,7 +152,8 @@ static void test_tls_life_refused_after_the_handshake_fails_with_the_alert(void 
     fixture_close_strict(&f);
 }
 
-/* This is a failure like any other: dials get rarer, although each becomes ready. */
+/* Such a refusal counts as a failure of the dial. So dials get rarer, although each becomes
+ * ready. */
 static void test_tls_life_refused_after_the_handshake_causes_no_storm(void **state)
 {
     (void)state;
@@ -167,7 +168,8 @@ static void test_tls_life_refused_after_the_handshake_causes_no_storm(void **sta
     assert_in_range(peer_dials(f.peer), 5, 60);
     size_t dials = peer_dials(f.peer);
     fake_loop_advance(f.world.loop, 60 * S);
-    assert_true(peer_dials(f.peer) - dials <= 45); /* at most four seconds, two on average */
+    /* a rest is at most four seconds, and two on average */
+    assert_true(peer_dials(f.peer) - dials <= 45);
     f.server.need_certificate = false;
     fixture_speak(&f);
     fake_loop_advance(f.world.loop, 10 * S);
@@ -177,7 +179,7 @@ static void test_tls_life_refused_after_the_handshake_causes_no_storm(void **sta
     fixture_close_strict(&f);
 }
 
-/* New keys and further tickets: the connection continues. */
+/* The peer sends new keys and further tickets, and the connection continues. */
 static void test_tls_life_records_without_data_change_nothing(void **state)
 {
     (void)state;
@@ -197,8 +199,8 @@ static void test_tls_life_records_without_data_change_nothing(void **state)
     fixture_close_strict(&f);
 }
 
-/* TLS 1.2: an alert refuses renegotiation. The peer gives the connection up, and queries in flight
- * are asked again. */
+/* The peer asks for renegotiation in TLS 1.2, and our side refuses with an alert. The peer ends the
+ * connection, and queries in flight leave again. */
 static void test_tls_life_renegotiation_is_refused_and_costs_no_answer(void **state)
 {
     (void)state;
@@ -215,7 +217,7 @@ static void test_tls_life_renegotiation_is_refused_and_costs_no_answer(void **st
     fixture_close_strict(&f);
 }
 
-/* A peer that sends nothing but new keys is not alive: bytes are not messages. */
+/* The peer sends nothing but new keys. Only messages show that it works. */
 static void never_again(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -243,7 +245,8 @@ static void test_tls_life_silent_behind_tls_is_noticed(void **state)
     fixture_close_strict(&f);
 }
 
-/* Half-closed by close_notify: queries in flight do not wait, because no answer can come. */
+/* The peer half-closes with close_notify. Queries in flight do not wait, because no answer can
+ * come. */
 static void test_tls_life_nothing_counts_after_a_close_notify(void **state)
 {
     (void)state;
@@ -293,7 +296,7 @@ static void test_tls_life_obeys_the_idle_limit_of_the_peer(void **state)
 
 /* ---- exact recycling ---- */
 
-/* One query after the other, a round trip each, with dials that keep pace. */
+/* One query follows the other, a round trip each, and dials keep pace. */
 static void test_tls_life_recycling_is_exact_and_never_cold(void **state)
 {
     (void)state;
@@ -318,7 +321,7 @@ static void test_tls_life_recycling_is_exact_and_never_cold(void **state)
     }
 }
 
-/* By age and by command: the successor is ready before its predecessor goes. */
+/* A connection ends because of its age or a command. Its successor is ready before. */
 static void test_tls_life_makes_before_it_breaks(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Opportunistic TLS (RFC 8310 section 5): TLS if it is available, with any peer, else plain text at
- * the sibling. No answer waits for a dial. */
+/* Opportunistic TLS (RFC 8310 section 5): queries use TLS if it is available, with any peer, else
+ * plain text at the sibling. No answer waits for a dial. */
 
 #include "unit/upstream/tls_fixture.h"
 
@@ -51,7 +51,8 @@ static void heal(struct siblings *s)
     fake_server_set_dial(fake_peer_server(s->f.peer), FAKE_DIAL_ACCEPT);
 }
 
-/* From the first query on, for as long as the fault lasts; then TLS is used again. */
+/* Queries use UDP from the first one on, for as long as the fault lasts. Then they use TLS
+ * again. */
 static void test_tls_opportunistic_without_tls_goes_by_udp_at_once(void **state)
 {
     (void)state;
@@ -82,7 +83,8 @@ static void test_tls_opportunistic_without_tls_goes_by_udp_at_once(void **state)
     }
 }
 
-/* fallback none: no UDP, but TCP in plain text, whose connection is kept for the next query. */
+/* With `fallback: none`, queries use plain text over TCP instead of UDP, and the connection is kept
+ * for the next query. */
 static void test_tls_opportunistic_without_tls_and_udp_goes_by_tcp(void **state)
 {
     (void)state;
@@ -104,7 +106,7 @@ static void test_tls_opportunistic_without_tls_and_udp_goes_by_tcp(void **state)
         }
         assert_int_equal(fake_peer_tcp_queries(s.plain), 50);
         assert_int_equal(
-            s.f.world.stats.upstream_cold_queries, /* including the queries that waited for TCP */
+            s.f.world.stats.upstream_cold_queries, /* the queries that waited for TCP count, too */
             s.f.world.stats.upstream_fallbacks_dialing);
         assert_int_equal(peer_dials(s.plain), 1);
         assert_int_equal(fake_net_counts(s.f.world.net).udp_queries, 0);
@@ -133,7 +135,7 @@ static void test_tls_opportunistic_asks_plain_text_at_its_port(void **state)
     world_close(&f.world);
 }
 
-/* Only TLS is nailed: the sibling keeps nothing open and takes no place of the quota. */
+/* Only TLS is nailed. The sibling keeps nothing open and takes no place of the quota. */
 static void test_tls_opportunistic_nails_no_plain_text(void **state)
 {
     (void)state;
@@ -160,8 +162,7 @@ static void test_tls_opportunistic_strict_has_no_sibling(void **state)
 
 /* ---- the peer's identity ---- */
 
-/* Self-signed, expired, for another name, or with another key than the pinned one: encryption is
- * better than none. It is counted and shown. */
+/* Counts the connections over TLS by whether the peer has proved its identity. */
 static void see_authenticated(void *context, const struct conn_view *view)
 {
     unsigned *counts = context;
@@ -169,6 +170,8 @@ static void see_authenticated(void *context, const struct conn_view *view)
         counts[view->authenticated]++;
 }
 
+/* Encryption with an unproved peer is better than none: the certificate may be self-signed,
+ * expired, for another name, or with another key than the pinned one. */
 static void check_accepted(const struct tls_cert_wish *wish, struct tls_pins *pins, bool proves)
 {
     struct siblings s;
@@ -183,7 +186,9 @@ static void check_accepted(const struct tls_cert_wish *wish, struct tls_pins *pi
     fixture_speak(&s.f);
     siblings_dial(&s, &options);
     fake_loop_advance(s.f.world.loop, 100 * MS);
-    for (int i = 0; i < 3; i++) { /* full, then resumed: it proves no more than before */
+    /* one handshake is full, the others resume: a resumption proves no more than the full
+     * handshake */
+    for (int i = 0; i < 3; i++) {
         ask_and_wait(&asker, &s.f.world, "www.example", s.f.upstream);
         assert_int_equal(asker.result, ASKER_ANSWERED);
         assert_ptr_equal(asker.from, s.f.upstream);
@@ -195,7 +200,7 @@ static void check_accepted(const struct tls_cert_wish *wish, struct tls_pins *pi
         fake_loop_advance(s.f.world.loop, 50 * MS);
     }
     assert_int_equal(s.f.world.stats.upstream_unauthenticated, proves ? 0 : peer_dials(s.f.peer));
-    /* Tickets end with the certificate that they were issued under. */
+    /* A ticket ends with the certificate under which it was issued. */
     assert_int_equal(conn_facts(&s.f, 1)->resumed, wish->until_s >= 0);
     assert_int_equal(fake_peer_queries(s.plain), 0);
     world_close(&s.f.world);
@@ -229,7 +234,7 @@ static void truncate_udp(void *owner, const struct fake_ask *ask, struct fake_an
         fake_answer_a(answer, ask->query, "192.0.2.1", 300);
 }
 
-/* It goes over TLS once that is ready. */
+/* The query goes over TLS once TLS is ready. */
 static void test_tls_opportunistic_truncated_goes_by_tls_when_ready(void **state)
 {
     (void)state;
@@ -267,7 +272,7 @@ static void test_tls_opportunistic_truncated_goes_by_tcp_when_not(void **state)
 
 /* ---- only TLS ---- */
 
-/* The port for plain text is closed: the query waits for TLS, which is a moment away. */
+/* The port for plain text is closed. The query waits for TLS, which is ready a moment later. */
 static void test_tls_opportunistic_with_plain_text_refused_waits_for_tls(void **state)
 {
     (void)state;
@@ -279,7 +284,7 @@ static void test_tls_opportunistic_with_plain_text_refused_waits_for_tls(void **
         fixture_open_server(&f, NULL);
         fake_server_set_accept_delay(fake_peer_server(f.peer), 50 * MS);
         fixture_dial(&f, &options);
-        for (int i = 0; i < 3; i++) { /* including the queries that find the sibling resting */
+        for (int i = 0; i < 3; i++) { /* some queries find the sibling resting */
             ask(&askers[i], &f.world, "www.example", f.upstream);
             fake_loop_advance(f.world.loop, 10 * MS);
         }
@@ -292,7 +297,7 @@ static void test_tls_opportunistic_with_plain_text_refused_waits_for_tls(void **
     }
 }
 
-/* UDP refused: there is no other plain text to try. */
+/* The server refuses UDP. No other plain text is tried. */
 static void test_tls_opportunistic_with_udp_refused_dials_no_plain_tcp(void **state)
 {
     (void)state;
@@ -310,7 +315,7 @@ static void test_tls_opportunistic_with_udp_refused_dials_no_plain_tcp(void **st
     world_close(&s.f.world);
 }
 
-/* Both refuse: the query fails at once. */
+/* Both servers refuse, so the query fails at once. */
 static void test_tls_opportunistic_with_all_refused_fails_at_once(void **state)
 {
     (void)state;
@@ -335,7 +340,8 @@ static void test_tls_opportunistic_with_all_refused_fails_at_once(void **state)
     }
 }
 
-/* The port for plain text swallows everything: TLS once it is ready, after 400 ms at most. */
+/* The port for plain text swallows everything. The query uses TLS once it is ready, after 400 ms at
+ * most. */
 static void test_tls_opportunistic_with_plain_text_swallowed_goes_on_by_tls(void **state)
 {
     (void)state;
@@ -352,7 +358,7 @@ static void test_tls_opportunistic_with_plain_text_swallowed_goes_on_by_tls(void
     world_close(&s.f.world);
 }
 
-/* ---- TLS that was there and goes ---- */
+/* ---- TLS that worked and fails ---- */
 
 static void mid_over_tls(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
@@ -361,7 +367,7 @@ static void mid_over_tls(void *owner, const struct fake_ask *ask, struct fake_an
     answer->delay_us = 300 * MS;
 }
 
-/* Queries in flight at its death go in plain text at once, because TLS is not available. */
+/* A connection dies. Its queries leave in plain text at once, because TLS is not available. */
 static void test_tls_opportunistic_dead_in_flight_goes_on_in_plain_text(void **state)
 {
     (void)state;
@@ -385,7 +391,8 @@ static void test_tls_opportunistic_dead_in_flight_goes_on_in_plain_text(void **s
     world_close(&s.f.world);
 }
 
-/* Silent: a second query goes in plain text after 400 ms, the next queries at once. */
+/* The connection falls silent. The query leaves again in plain text after 400 ms, and later queries
+ * do so at once. */
 static void test_tls_opportunistic_gone_dark_goes_on_in_plain_text(void **state)
 {
     (void)state;

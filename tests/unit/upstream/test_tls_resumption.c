@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Sessions of upstreams are resumed, with tickets used once, and never across identities. */
+/* Sessions of upstreams resume. A ticket serves once, and never across identities. */
 
 #include "unit/upstream/tls_fixture.h"
 
-/* Dials one more connection in the place of the newest; returns its number. */
+/* Replaces the newest connection by a new one, and returns the number of the new one. */
 static size_t dial_again(struct tls_fixture *f)
 {
     size_t dials = peer_dials(f->peer);
     fake_conn_close(peer_conn(f->peer, dials - 1));
     fake_loop_advance(f->world.loop, 50 * MS);
     struct asker asker;
-    ask_and_wait(&asker, &f->world, "www.example", f->upstream); /* else idle ends wait */
+    /* without a query, the pool would delay the dial after idle ends */
+    ask_and_wait(&asker, &f->world, "www.example", f->upstream);
     assert_int_equal(asker.result, ASKER_ANSWERED);
     assert_int_equal(peer_dials(f->peer), dials + 1);
     return dials;
@@ -44,7 +45,7 @@ static void test_tls_resumption_follows_the_first_full_handshake(void **state)
     }
 }
 
-/* The connections that recycling dials, whatever the limit. */
+/* Recycling dials many connections, and all of them resume. */
 static void test_tls_resumption_covers_the_dials_of_recycling(void **state)
 {
     (void)state;
@@ -61,7 +62,7 @@ static void test_tls_resumption_covers_the_dials_of_recycling(void **state)
     fixture_close_strict(&f);
 }
 
-/* There is one ticket, and it is spent. */
+/* The server gives one ticket, and the next dial spends it. */
 static void test_tls_resumption_spends_its_ticket(void **state)
 {
     (void)state;
@@ -129,7 +130,7 @@ static void test_tls_resumption_survives_a_reset(void **state)
     }
 }
 
-/* A restarted server: full handshakes, and no query notices. */
+/* A restarted server makes full handshakes. */
 static void test_tls_resumption_forgotten_falls_back_to_full(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void test_tls_resumption_forgotten_falls_back_to_full(void **state)
         fixture_dial(&f, &options);
         fake_loop_advance(f.world.loop, 100 * MS);
         for (int i = 0; i < 10; i++) {
-            fixture_speak(&f); /* forgets once more */
+            fixture_speak(&f); /* the server forgets its tickets again */
             size_t number = dial_again(&f);
             assert_true(conn_facts(&f, number)->offered_ticket);
             assert_false(conn_facts(&f, number)->resumed);
@@ -153,8 +154,7 @@ static void test_tls_resumption_forgotten_falls_back_to_full(void **state)
     }
 }
 
-/* The server resumes, but its next full handshake exposes another certificate: no ticket outlives
- * that. */
+/* The server has another certificate. A full handshake shows it, and no ticket skips the check. */
 static void test_tls_resumption_ends_with_a_check_of_the_certificate(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_tls_resumption_ends_with_a_check_of_the_certificate(void **stat
 
 /* ---- across upstreams ---- */
 
-/* Whether a second upstream with these options uses the tickets of the first one. */
+/* Returns whether a second upstream with these options uses the tickets of the first one. */
 static bool shares_with(const struct upstream_options *options, const char *addr)
 {
     struct tls_fixture f;
@@ -248,7 +248,7 @@ static void test_tls_resumption_is_never_shared_across_identities(void **state)
     free(ca_copy);
 }
 
-/* Two workers, one store: the second one's first dial resumes the session of the first. */
+/* Two workers share one store. The first dial of the second worker uses a ticket of the first. */
 static void test_tls_resumption_is_shared_by_workers(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void test_tls_resumption_is_shared_by_workers(void **state)
         fixture_speak(&f);
         fixture_dial(&f, &options);
         fake_loop_advance(f.world.loop, 100 * MS);
-        /* The server of the other loop does not know it, and a full handshake follows. */
+        /* The server of the second loop does not know the ticket, so a full handshake follows. */
         assert_int_equal(conn_facts(&f, 0)->offered_ticket, worker == 1);
         ask_and_wait(&asker, &f.world, "www.example", f.upstream);
         assert_int_equal(asker.result, ASKER_ANSWERED);

@@ -42,7 +42,7 @@ static char *text(const char *from)
     return copy;
 }
 
-/* Overwrites it, then frees it. */
+/* Overwrites the text, then frees it. */
 static void forget(char **from)
 {
     memset(*from, 'x', strlen(*from));
@@ -64,7 +64,7 @@ static void test_tls_retire_an_upstream_owns_its_options(void **state)
     options.tls.ca_bundle = text(world_tls()->ca_path);
     options.tls.groups = text("x25519");
     options.tls.pins = pins;
-    options.max_requests = 1; /* a dial for each query */
+    options.max_requests = 1; /* each query needs a dial */
     f.upstream = want(&f.world, TLS_AT, &options);
     settle(&f.world);
     forget(&options.tls.auth_name);
@@ -101,7 +101,7 @@ static void test_tls_retire_a_sibling_goes_with_its_opportunistic_upstream(void 
     settle(&f.world);
     assert_true(upstream->retiring && plain->retiring);
     fake_loop_advance(f.world.loop, S);
-    assert_int_equal(count(&f.world), 2); /* both still exist for their holder */
+    assert_int_equal(count(&f.world), 2); /* the holder keeps both */
     ask_and_wait(&asker, &f.world, "www.example", upstream);
     assert_int_equal(asker.result, ASKER_ANSWERED);
     upstreams_drop(upstream);
@@ -119,7 +119,7 @@ static void test_tls_retire_a_sibling_that_is_wanted_by_others_stays(void **stat
     world_open(&world);
     world_blackhole(&world, TLS_AT);
     upstreams[0] = want(&world, TLS_AT, &options);
-    options.max_requests = 77; /* its own sibling is equal in everything else */
+    options.max_requests = 77; /* the sibling of this upstream equals the first one */
     by_itself = upstreams[0]->plain->options;
     upstreams[1] = want(&world, TLS_AT, &options);
     plain = want(&world, PLAIN_AT, &by_itself);
@@ -139,7 +139,7 @@ static void test_tls_retire_a_sibling_that_is_wanted_by_others_stays(void **stat
     world_close(&world);
 }
 
-/* It was there first, and so comes before its opportunistic upstream. */
+/* The sibling existed before its opportunistic upstream. */
 static void test_tls_retire_a_configured_sibling_goes_in_the_end(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void test_tls_retire_a_configured_sibling_goes_in_the_end(void **state)
     upstreams_unwant(upstream);
     settle(&world);
     assert_true(plain->retiring);
-    /* And both come back at once. */
+    /* Both come back at once. */
     assert_ptr_equal(want(&world, TLS_AT, &options), upstream);
     assert_false(plain->retiring || upstream->retiring);
     settle(&world);
@@ -234,7 +234,7 @@ static void test_tls_retire_a_query_in_early_data_has_its_answer(void **state)
 
 /* ---- contexts ---- */
 
-/* Each setting has its own context, and there is room for TLS_CONTEXTS_MAX. */
+/* Each setting has its own context, and the table has room for TLS_CONTEXTS_MAX. */
 static void test_tls_retire_contexts_go_with_their_last_upstream(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void test_tls_retire_contexts_go_with_their_last_upstream(void **state)
 
 struct files {
     struct tls_fixture f;
-    struct tls_certs *stranger;
+    struct tls_certs *other_ca;
 };
 
 static void write_file(const char *path, const char *pem)
@@ -279,14 +279,14 @@ static void files_open(struct files *files, struct upstream_options *options)
     *options = strict();
     options->fallback = UPSTREAM_FALLBACK_NONE;
     options->tls.ca_bundle = tls_certs_file(tls_certs_pem(world_tls()->ca));
-    files->stranger = tls_certs_authority("stranger");
+    files->other_ca = tls_certs_authority("Other CA");
     fixture_open(&files->f, NULL, options);
 }
 
 static void files_close(struct files *files, struct upstream_options *options)
 {
     fixture_close_strict(&files->f);
-    tls_certs_free(files->stranger);
+    tls_certs_free(files->other_ca);
     unlink(options->tls.ca_bundle);
     free(options->tls.ca_bundle);
 }
@@ -319,7 +319,7 @@ static void test_tls_retire_bad_files_change_nothing(void **state)
     unlink(options.tls.ca_bundle);
     upstreams_read_files(files.f.world.upstreams);
     assert_int_equal(peer_dials(files.f.peer), 1);
-    fake_server_reset_all(fake_peer_server(files.f.peer)); /* also for the next dial */
+    fake_server_reset_all(fake_peer_server(files.f.peer)); /* the next dial uses the old files */
     fake_loop_advance(files.f.world.loop, 10 * S);
     assert_int_equal(peer_dials(files.f.peer), 2);
     ask_and_wait(&asker, &files.f.world, "www.example", files.f.upstream);
@@ -336,18 +336,18 @@ static void test_tls_retire_changed_files_apply_to_the_next_connection(void **st
     char both[8192];
     files_open(&files, &options);
     struct tls_rack *tickets = files.f.upstream->secure.tickets;
-    snprintf(both, sizeof(both), "%s%s", tls_certs_pem(files.stranger),
+    snprintf(both, sizeof(both), "%s%s", tls_certs_pem(files.other_ca),
              tls_certs_pem(world_tls()->ca));
     write_file(options.tls.ca_bundle, both);
     upstreams_read_files(files.f.world.upstreams);
     assert_ptr_not_equal(files.f.upstream->secure.tickets, tickets);
-    fake_loop_advance(files.f.world.loop, S); /* make before break */
+    fake_loop_advance(files.f.world.loop, S); /* a new connection is made before the old one ends */
     assert_int_equal(peer_dials(files.f.peer), 2);
     assert_int_equal(files.f.world.stats.upstream_ready, 1);
     assert_int_equal(files.f.world.stats.upstream_closes_recycled, 1);
     assert_int_equal(files.f.world.stats.upstream_resumptions, 0);
     /* Without the authority that signed its certificate, the server is untrusted for every dial. */
-    write_file(options.tls.ca_bundle, tls_certs_pem(files.stranger));
+    write_file(options.tls.ca_bundle, tls_certs_pem(files.other_ca));
     upstreams_read_files(files.f.world.upstreams);
     fake_loop_advance(files.f.world.loop, S);
     assert_true(files.f.world.stats.upstream_dials_tls_identity > 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Upstreams with random options that change while they are used, peers with random faults,
- * thousands of exchanges, some of them stopped. The invariants: each exchange ends once and in
- * time; no connection carries too many queries; dials and nailed places keep their bounds;
+ * Upstreams change their random options while they are used, peers have random faults, and
+ * thousands of exchanges run, some of which are stopped. The invariants: each exchange ends once
+ * and in time; no connection carries too many queries; dials and nailed places keep their bounds;
  * everything is freed in the end. NAILUP_TORTURE_SEED repeats one run.
  */
 
@@ -14,7 +14,7 @@
 #include "unit/upstream/torture_tls.h"
 #endif
 
-/* TLS: handshakes cost real time. Few upstreams reach the quota as well as many do. */
+/* Handshakes cost real time. Few upstreams reach the quota as well as many do. */
 #ifdef WORLD_TLS
 enum { UPSTREAMS = 16, EXCHANGES = 400, QUOTA = 25, GROUP_MAX = 4, SEEDS = 2 };
 #else
@@ -95,7 +95,8 @@ static void answer_somehow(void *owner, const struct fake_ask *ask, struct fake_
     }
 }
 
-/* Like a question of former routes: it holds its upstreams until it ends. */
+/* Drops the upstreams. An exchange holds them until it ends, as a question of former routes
+ * does. */
 static void let_go(struct tortured *tortured)
 {
     for (size_t i = 0; i < tortured->count; i++)
@@ -183,11 +184,12 @@ static struct upstream *want(struct torture *torture, const struct addr *addr,
     return upstream;
 }
 
-/* Changes the options of some, as a reload does, and gives some their former options back. */
+/* Changes the options of some upstreams, as a reload does, and gives some their former options
+ * back. */
 static void change_some(struct torture *torture)
 {
     static struct upstream *former[UPSTREAMS];
-    size_t first = draw(torture, UPSTREAMS), count = 1 + draw(torture, 20 / WORLD_DEAR);
+    size_t first = draw(torture, UPSTREAMS), count = 1 + draw(torture, 20 / WORLD_COST);
     for (size_t i = first; i < first + count; i++) {
         struct upstream **at = &torture->upstreams[i % UPSTREAMS];
         struct upstream_options options = options_at_random(torture);
@@ -198,7 +200,7 @@ static void change_some(struct torture *torture)
     for (size_t i = 0; i < count; i++)
         upstreams_unwant(former[i]);
     upstreams_settle(torture->world.upstreams, NULL, NULL);
-    if (draw(torture, 2)) { /* ... and is taken back at once */
+    if (draw(torture, 2)) { /* a former upstream is wanted again, and dropped at once */
         struct upstream *back = want(torture, &former[0]->addr, &former[0]->options);
         upstreams_unwant(back);
         upstreams_drop(back);
@@ -217,16 +219,17 @@ static void open_all(struct torture *torture)
         addr = fake_addr(text);
         torture->peers[i] = world_peer(&torture->world, text, answer_somehow, torture);
         fake_server_set_latency(fake_peer_server(torture->peers[i]),
-                                draw(torture, 60 * MS)); /* nearer than any timeout */
+                                draw(torture, 60 * MS)); /* a shorter delay than any timeout */
         torture->upstreams[i] = want(torture, &addr, &options);
     }
     upstreams_settle(torture->world.upstreams, NULL, NULL);
 }
 
-static void ask_somebody(struct torture *torture, struct tortured *tortured)
+static void start_exchange(struct torture *torture, struct tortured *tortured)
 {
     size_t count = tortured->count = 1 + draw(torture, GROUP_MAX);
-    size_t hot = draw(torture, 2) ? 5 : UPSTREAMS; /* some get most of the load */
+    /* in half of the cases, the first five upstreams get all of the load */
+    size_t hot = draw(torture, 2) ? 5 : UPSTREAMS;
     struct exchange_question question = {.recursion_desired = true};
 
     for (size_t i = 0; i < count; i++)
@@ -240,10 +243,10 @@ static void ask_somebody(struct torture *torture, struct tortured *tortured)
     tortured->asked_at = loop_now(torture->world.loop);
     exchange_init(&tortured->exchange, torture->world.upstreams, &handler, tortured);
     exchange_start(&tortured->exchange, &question, tortured->group, count);
-    assert_int_equal(tortured->ends, 0); /* no callback before the return */
+    assert_int_equal(tortured->ends, 0); /* the callback comes only after this call returns */
 }
 
-static void stop_somebody(struct torture *torture, int latest)
+static void stop_exchange(struct torture *torture, int latest)
 {
     uint64_t recent = draw(torture, (uint64_t)MIN(latest, 100) + 1);
     struct tortured *tortured = &torture->exchanges[latest - (int)recent];
@@ -377,7 +380,7 @@ static void check(struct torture *torture)
         assert_true(torture->upstreams[i]->pool.waiting_count <= POOL_WAITING_MAX);
 }
 
-/* No connection of a peer got more than its upstream's max-requests. */
+/* Checks that no connection carried more queries than the upstream's max-requests. */
 static void check_requests(struct torture *torture)
 {
     for (int i = 0; i < UPSTREAMS; i++) {
@@ -388,7 +391,7 @@ static void check_requests(struct torture *torture)
     }
 }
 
-/* Strict TLS: not one query in plain text, whatever happened. */
+/* Checks that an upstream with strict TLS sent no query in plain text. */
 static void check_strict(struct torture *torture)
 {
     for (int i = 0; i < UPSTREAMS; i++) {
@@ -415,7 +418,7 @@ static void heal_all(struct torture *torture)
     }
 }
 
-/* None of the changed upstreams is left. */
+/* Checks that no changed upstream is left. */
 static void check_gone(struct torture *torture)
 {
     size_t wanted = 0;
@@ -426,7 +429,7 @@ static void check_gone(struct torture *torture)
     assert_int_equal(upstreams_count(torture->world.upstreams), wanted);
 }
 
-/* After the faults each upstream answers again. */
+/* Checks that each upstream answers again after the faults. */
 static void check_healed(struct torture *torture)
 {
     struct asker asker;
@@ -456,9 +459,9 @@ static void run(uint64_t seed)
     torture->world.quota.max = QUOTA;
     open_all(torture);
     for (int i = 0; i < EXCHANGES; i++) {
-        ask_somebody(torture, &torture->exchanges[i]);
+        start_exchange(torture, &torture->exchanges[i]);
         if (draw(torture, 8) == 0)
-            stop_somebody(torture, i);
+            stop_exchange(torture, i);
         if (draw(torture, 3) == 0)
             hurt_somebody(torture);
         if (draw(torture, 4) == 0)

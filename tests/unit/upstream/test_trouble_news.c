@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The log has a failure of an upstream once for all workers. */
+/* The log reports a failure of an upstream once for all workers. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,7 +61,7 @@ static void test_an_end_is_news_once_no_worker_is_in_trouble(void **state)
     assert_true(trouble_news_end(&news, ONE));
 }
 
-/* The bound: a further upstream displaces the one that was logged first. */
+/* The table is full: a further upstream displaces the one that was logged first. */
 static void test_the_oldest_upstream_makes_room(void **state)
 {
     (void)state;
@@ -70,7 +70,8 @@ static void test_the_oldest_upstream_makes_room(void **state)
     assert_true(trouble_news_fail(&news, ONE, REFUSED, true, 5000));
     assert_false(trouble_news_fail(&news, ONE, REFUSED, true, 5001));
     assert_false(trouble_news_fail(&news, 11, REFUSED, true, 5001));
-    assert_true(trouble_news_fail(&news, 10, REFUSED, true, 5001)); /* displaced, so it is news */
+    /* this upstream was displaced, so its failure is news */
+    assert_true(trouble_news_fail(&news, 10, REFUSED, true, 5001));
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Queries over UDP: forgery, loss, truncation, cookies, servers with quirks, the choice among
- * several. */
+ * several servers. */
 
 #include "dns/case_bits.h"
 #include "dns/edns.h"
@@ -13,7 +13,7 @@ static struct upstream_options udp_options(void)
     return upstream_options_default;
 }
 
-/* The peer's behaviour and observations; each test sets what it needs. */
+/* The peer's behaviour, which each test sets, and its observations. */
 struct script {
     unsigned silent; /* leaves this many queries unanswered at first */
     uint64_t delay_us;
@@ -182,7 +182,8 @@ static void test_udp_forged_answers_are_rejected(void **state)
     expect_forgery(set_not_an_answer);
 }
 
-/* A forger without the case is noticed, and TCP follows, where blind forging is hard. */
+/* A forged answer has the wrong case of letters. The query then uses TCP, where blind forging is
+ * hard. */
 static void test_udp_wrong_case_is_asked_over_tcp(void **state)
 {
     (void)state;
@@ -198,8 +199,8 @@ static void test_udp_wrong_case_is_asked_over_tcp(void **state)
     world_close(&f.world);
 }
 
-/* A server that always lower-cases names does so over TCP, too: this is remembered, and UDP serves
- * again. */
+/* A server that always lower-cases names does so over TCP, too. The upstream remembers that, and
+ * uses UDP again. */
 static void test_udp_servers_that_lose_case_are_remembered(void **state)
 {
     (void)state;
@@ -216,7 +217,8 @@ static void test_udp_servers_that_lose_case_are_remembered(void **state)
     world_close(&f.world);
 }
 
-/* ... and one without TCP is not given up: after three such answers it is believed. */
+/* A server that lower-cases names has no TCP. After three such answers, the upstream believes
+ * them. */
 static void test_udp_servers_that_lose_case_and_have_no_tcp_are_used(void **state)
 {
     (void)state;
@@ -245,7 +247,7 @@ static void test_udp_lost_queries_are_sent_again_by_measured_time(void **state)
     f.script.silent = 1;
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     assert_int_equal(asker.result, ASKER_ANSWERED);
-    assert_in_range(asker.took_us, 400 * MS, 410 * MS); /* nothing measured yet */
+    assert_in_range(asker.took_us, 400 * MS, 410 * MS); /* no answer time is known yet */
     for (int i = 0; i < 20; i++)
         ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     f.script.silent = 2;
@@ -336,7 +338,7 @@ static void test_udp_truncated_with_tcp_refused_fails(void **state)
     world_close(&f.world);
 }
 
-/* RFC 7873: our part from the first query, the server's from the second. */
+/* The client part is sent from the first query on, the server part from the second (RFC 7873). */
 static void test_udp_cookies_are_learned_and_sent(void **state)
 {
     (void)state;
@@ -370,7 +372,7 @@ static void test_udp_bad_cookie_is_asked_again_with_the_new_one(void **state)
     world_close(&f.world);
 }
 
-/* A server known to send cookies, and an answer without one: TCP follows. */
+/* The server is known to send cookies, and an answer comes without one. The query then uses TCP. */
 static void test_udp_missing_cookie_is_asked_over_tcp(void **state)
 {
     (void)state;
@@ -419,7 +421,7 @@ static void test_udp_servers_without_edns_are_remembered(void **state)
     world_close(&f.world);
 }
 
-/* A flood of guesses on the right port: we leave the port, and TCP answers. */
+/* Plays a flood of guesses at the right port. The query leaves that port, and TCP answers. */
 static void guess(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     struct script *script = owner;
@@ -515,8 +517,8 @@ static void test_group_bad_answers_lead_to_another_server(void **state)
     world_close(&s.world);
 }
 
-/* A server that falls silent costs a few clients a retransmission time, and no later ones. When it
- * is back, it is found without a waiting client. */
+/* A server falls silent. The first clients wait for a retransmission, and later clients do not.
+ * When the server is back, it is found without a waiting client. */
 static void test_group_a_dead_server_is_left_and_found_again(void **state)
 {
     (void)state;
@@ -544,7 +546,7 @@ static void test_group_a_dead_server_is_left_and_found_again(void **state)
     world_close(&s.world);
 }
 
-/* It was never measured, so it would come before the others each time. */
+/* The server was never measured, so it would come before the others each time. */
 static void test_group_a_server_that_refuses_is_left_and_found_again(void **state)
 {
     (void)state;
@@ -577,20 +579,23 @@ static void test_udp_signatures_lost_in_three_zones_prove_that_a_server_strips(v
     struct upstream *upstream = world_upstream(&world, "192.0.2.1@53", &options);
     assert_false(upstream_lost_signatures(upstream, 1, false));
     assert_false(upstream_lost_signatures(upstream, 2, false));
-    for (int i = 0; i < 9; i++) /* broken zones prove nothing */
+    for (int i = 0; i < 9; i++) /* the same two zones again: a broken zone proves nothing */
         assert_false(upstream_lost_signatures(upstream, 1 + (uint64_t)(i % 2), false));
     upstream_kept_signatures(upstream);
     assert_false(upstream_lost_signatures(upstream, 3, false));
     assert_false(upstream_lost_signatures(upstream, 2, false));
     assert_false(upstream_facts(upstream).strips);
     assert_true(upstream_lost_signatures(upstream, 1, false));
-    assert_false(upstream_lost_signatures(upstream, 4, false)); /* no news */
+    /* the server is already known to strip */
+    assert_false(upstream_lost_signatures(upstream, 4, false));
     assert_true(upstream_facts(upstream).strips);
     fake_loop_advance(world.loop, UPSTREAM_QUIRK_US + 1);
-    assert_false(upstream_facts(upstream).strips); /* it may have changed: it is asked again */
+    /* the server may have changed, so it is asked again */
+    assert_false(upstream_facts(upstream).strips);
     assert_false(upstream_lost_signatures(upstream, 5, false));
     assert_true(upstream_facts(upstream).strips);
-    upstream_forget_path(upstream); /* the network may have stripped them */
+    /* the network, and not the server, may have stripped the signatures */
+    upstream_forget_path(upstream);
     assert_false(upstream->strips);
     assert_true(upstream_lost_signatures(upstream, 6, true));
     world_close(&world);

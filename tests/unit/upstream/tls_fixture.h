@@ -16,12 +16,12 @@
 
 struct tls_fixture {
     struct world world;
-    struct fake_tls_options server; /* its current behaviour */
+    struct fake_tls_options server; /* the behaviour of the peer */
     struct fake_peer *peer;
     struct upstream *upstream;
 };
 
-/* Names keep their case, so that a search finds them on the wire. */
+/* Names keep their case, so that assert_nothing_plain() finds them on the wire. */
 static inline struct upstream_options strict(void)
 {
     struct upstream_options options = world_nailed();
@@ -43,7 +43,7 @@ static inline void fixture_speak(struct tls_fixture *f)
     fake_peer_speak_tls(f->peer, &f->server);
 }
 
-/* Opens the world and a server without faults; the test makes the upstream. */
+/* Opens the world and a server without faults. The test makes the upstream. */
 static inline void fixture_open_server(struct tls_fixture *f, fake_peer_fn fn)
 {
     world_open(&f->world);
@@ -67,7 +67,8 @@ static inline void fixture_open(struct tls_fixture *f, fake_peer_fn fn,
     assert_true(f->world.stats.upstream_ready >= 1);
 }
 
-/* Nothing left for the server in plain text, and nothing outside of its connections. */
+/* Asserts that no query left over UDP or TCP, and that the name is on no TLS connection in plain
+ * text. */
 static inline void assert_nothing_plain(struct tls_fixture *f)
 {
     static const uint8_t name[] = "\3www\7example";

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Below bound. A separate stream, so that the draws of the code under test do not change the
- * script. */
+/* Returns a number below bound. A separate generator, so that the draws of the code under
+ * test do not change the script. */
 static inline uint64_t torture_draw(uint64_t *random, uint64_t bound)
 {
     *random ^= *random << 13;

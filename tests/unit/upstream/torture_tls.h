@@ -26,7 +26,7 @@ static inline void torture_speak_tls(uint64_t *random, struct fake_peer *peer)
     server.manner.delay_us = torture_draw(random, 4) ? 0 : torture_draw(random, 100 * MS);
     server.manner.ending = (enum fake_tls_ending)torture_draw(random, FAKE_TLS_END_NOTIFY + 1);
     if (torture_draw(random, 8) == 0)
-        server.certificate = server.key = NULL; /* another identity */
+        server.certificate = server.key = NULL; /* the server has another identity */
     fake_peer_speak_tls(peer, torture_draw(random, 10) ? &server : NULL);
 }
 

@@ -45,19 +45,19 @@ struct world {
     struct fake_net *net;
     struct stats stats;
     struct nail_quota quota;
-    struct tls_tickets *tickets; /* its own, or borrowed from the test */
+    struct tls_tickets *tickets; /* owned by the world, unless tickets_lent is set */
     bool tickets_lent;
     struct upstreams *upstreams;
 };
 
-/* The peer functions' name for a stream, and the factor of real time that a dial or a peer costs:
- * tests with thousands of them use fewer. */
+/* WORLD_STREAM is the transport of a stream. WORLD_COST is the factor of real time that a dial or a
+ * peer costs, so that tests with thousands of them use fewer. */
 #ifdef WORLD_TLS
 #define WORLD_STREAM FAKE_TLS
-#define WORLD_DEAR 5
+#define WORLD_COST 5
 #else
 #define WORLD_STREAM FAKE_TCP
-#define WORLD_DEAR 1
+#define WORLD_COST 1
 #endif
 
 enum asker_result { ASKER_WAITING, ASKER_ANSWERED, ASKER_FAILED };
@@ -83,7 +83,7 @@ static inline enum exchange_verdict asker_on_answer(void *owner,
     if (asker->bad_rcode && rcode == asker->bad_rcode)
         return EXCHANGE_ANOTHER;
     assert_int_equal(asker->result, ASKER_WAITING);
-    /* The name has the case of the question: the exchange undoes the random case. */
+    /* The name has the case of the question, because the exchange undoes the random case. */
     assert_memory_equal(answer->message->question.name.wire, asker->wire,
                         answer->message->question.name.len);
     asker->result = ASKER_ANSWERED;
@@ -106,7 +106,7 @@ static inline void asker_on_failed(void *owner, const struct exchange_failure *f
 static const struct exchange_handler asker_handler = {.on_answer = asker_on_answer,
                                                       .on_failed = asker_on_failed};
 
-/* tickets: shared with another world and owned by the test; NULL: its own. */
+/* tickets: owned by the test and shared with another world; NULL: the world makes its own. */
 static inline void world_open_with(struct world *world, struct tls_tickets *tickets)
 {
     memset(world, 0, sizeof(*world));
@@ -154,7 +154,7 @@ static inline struct upstream_options world_nailed(void)
     return options;
 }
 
-/* Nailed, and UDP may not replace the stream. */
+/* Nailed options, with which UDP may not replace the stream. */
 static inline struct upstream_options world_no_fallback(void)
 {
     struct upstream_options options = world_nailed();
@@ -205,7 +205,8 @@ static inline struct fake_peer *world_peer(struct world *world, const char *addr
     return peer;
 }
 
-/* Accepts no connections and answers nothing over streams; cheap. */
+/* Makes a server that accepts no connections and answers nothing over streams. It costs little
+ * time. */
 static inline struct fake_peer *world_blackhole(struct world *world, const char *addr)
 {
     struct addr at = fake_addr(addr);
@@ -232,7 +233,8 @@ static inline struct upstream *world_open_server(struct world *world, struct fak
     return world_upstream(world, WORLD_SERVER, options);
 }
 
-/* Names that begin with l get no answer, with s one after 900 ms, with v one after 2.5 s. */
+/* A name that begins with l gets no answer, one with s an answer after 900 ms, and one with v an
+ * answer after 2.5 s. */
 static inline void answer_by_name(void *owner, const struct fake_ask *ask,
                                   struct fake_answer *answer)
 {
@@ -265,14 +267,15 @@ static inline void ask_group(struct asker *asker, struct world *world, const cha
 static inline void ask(struct asker *asker, struct world *world, const char *name,
                        struct upstream *upstream)
 {
-    static struct upstream *kept[4096]; /* groups are borrowed: one entry each */
+    /* exchanges borrow their group, so each has an entry here */
+    static struct upstream *kept[4096];
     static size_t next;
     struct upstream **group = &kept[next++ % 4096];
     *group = upstream;
     ask_group(asker, world, name, group, 1);
 }
 
-/* Asks and runs until the exchange ends. */
+/* Starts an exchange and runs until it ends. */
 static inline void ask_and_wait(struct asker *asker, struct world *world, const char *name,
                                 struct upstream *upstream)
 {
@@ -287,7 +290,7 @@ static inline struct fake_conn *peer_conn(struct fake_peer *peer, size_t number)
     return fake_server_conn(fake_peer_server(peer), number);
 }
 
-/* Timed-out dials of the world's streams. */
+/* Returns the number of dials of the world's streams that timed out. */
 static inline uint64_t world_timeouts(const struct world *world)
 {
     return WORLD_STREAM == FAKE_TLS ? world->stats.upstream_dials_tls_timeout

@@ -6,7 +6,7 @@
 /*
  * The identities of a world with TLS: one authority for the whole test program, the server
  * "dns.test" with a certificate from it, and the options of an upstream that expects that name.
- * Made at first use, freed at exit.
+ * They are made at first use and freed at exit.
  */
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static inline const struct world_tls *world_tls(void)
     return made;
 }
 
-/* A server without faults. */
+/* Returns a server without faults. */
 static inline struct fake_tls_options world_tls_server(void)
 {
     const struct tls_cert *cert = world_tls()->cert;

@@ -4,15 +4,15 @@
 #define NAILUP_TESTS_VALIDATE_FORGE_H
 
 /*
- * A forger answers each question of a validation: the client's, and those about keys and DS
- * records. Bytes decide about its messages. It has every genuine record of the world
- * (forge_world.h), leaves out and moves records and signatures, adds unsigned ones, and signs with
- * the keys of its own zones. The machine under test judges each of its messages.
+ * A forger answers each question of a validation: the client's, and the questions about keys and DS
+ * records. The bytes of a test decide about its messages. The forger has every genuine record of
+ * the world (forge_world.h). It leaves out and moves records and signatures, adds unsigned ones,
+ * and signs with the keys of its own zones. The validation under test judges each of its messages.
  *
  * These rules hold for each verdict:
- * - INSECURE: the first part of the alias chain is genuine, and the name that it leads to is not
- *   secure in the world. A genuine record that proves so was verified in this play.
- * - SECURE: the whole chain, the data and the denial are those of the world.
+ * - INSECURE: the first part of the alias chain is genuine, and the name to which it leads is not
+ *   secure in the world. The play has verified a genuine record that proves this.
+ * - SECURE: the whole chain, the data and the denial are in the world.
  * - The suffix of the QNAME that the verdict calls insecure is not secure in the world.
  */
 
@@ -38,8 +38,8 @@ enum {
 struct forge_known {
     struct name name;
     uint16_t type;
-    bool is_open; /* the question is under way */
-    uint16_t ede; /* of a failure, which is not remembered for long */
+    bool is_open; /* the validation of this answer still runs */
+    uint16_t ede; /* the error of a failure, which is not remembered for long */
     uint8_t wire[NAME_WIRE_MAX];
     uint8_t bytes[FORGE_MESSAGE_MAX];
     struct answer answer;
@@ -49,16 +49,16 @@ struct forge {
     const uint8_t *data;
     size_t left;
     unsigned anchors;       /* index into world_anchors */
-    struct name configured; /* the zone that the operator configured; the root: none */
+    struct name configured; /* a zone that the operator configured; the root: none */
     bool configured_is_cut;
-    bool configured_failed; /* no answer came about its DS records */
+    bool configured_failed; /* no answer came about the zone's DS records */
     unsigned units, failures_left;
     bool seen[WORLD_SETS_MAX];
     unsigned known_count;
     struct forge_known known[FORGE_KNOWN_MAX];
 };
 
-/* A message and what a resolver reads in it. */
+/* A message, and the facts that a resolver reads in it. */
 struct forge_message {
     struct question question;
     uint8_t bytes[FORGE_MESSAGE_MAX];
@@ -76,7 +76,7 @@ static struct validation_space forge_space;
 static struct anchors *forge_anchors[ARRAY_LEN(world_anchors)];
 static uint64_t forge_serial;
 
-/* Names that are asked for, denied, and led to. */
+/* The names in questions, denials and targets. */
 static const char *const forge_texts[] = {
     "",         "s",        "a.s",   "b.d.s",   "d.s",     "w.s",     "*.w.s",  "y.w.s",  "y.x.s",
     "c.x.s",    "la.s",     "lk.s",  "lc.s",    "lz.s",    "lg.s",    "g.s",    "du.s",   "a.du.s",
@@ -93,7 +93,8 @@ enum { FORGE_NAMES = ARRAY_LEN(forge_texts) };
 static uint8_t forge_wires[FORGE_NAMES][NAME_WIRE_MAX];
 static struct name forge_names[FORGE_NAMES];
 
-/* Types of forged records. No question has the last one, because both sides of a cut answer it. */
+/* The types of forged records. No question asks for the last one, because both sides of a cut
+ * answer it. */
 static const uint16_t forge_types[] = {RRTYPE_A,   RRTYPE_DS, RRTYPE_A,     RRTYPE_TXT,
                                        RRTYPE_A,   RRTYPE_DS, RRTYPE_CNAME, RRTYPE_DNSKEY,
                                        RRTYPE_SOA, RRTYPE_NS, RRTYPE_DNAME, RRTYPE_NSEC};
@@ -107,7 +108,7 @@ static inline uint8_t forge_byte(struct forge *forge)
     return *forge->data++;
 }
 
-/* True once in n bytes. False after the last byte: then all is honest. */
+/* Returns true once in n bytes. Returns false after the last byte, so that the rest is honest. */
 static inline bool forge_odd(struct forge *forge, unsigned n)
 {
     return forge->left && forge_byte(forge) % n == n - 1;
@@ -133,7 +134,7 @@ static inline bool forge_has_room(const struct forge_message *out)
 static inline void forge_put(struct forge_message *out, enum section section, struct name owner,
                              uint16_t type, const uint8_t *rdata, size_t len)
 {
-    /* Sections must come in order, so a later answer record cannot follow an authority record. */
+    /* sections must come in order, so a later answer record cannot follow an authority record */
     if (forge_has_room(out) &&
         (section == SECTION_AUTHORITY || !header_count(out->bytes, SECTION_AUTHORITY)))
         world_put(out->bytes, &out->len, section, owner, type, rdata, len);
@@ -148,8 +149,8 @@ static inline void forge_put_set(struct forge_message *out, enum section section
         forge_put(out, section, owner, RRTYPE_RRSIG, set->sig, set->sig_len);
 }
 
-/* Adds what the zone says about the name: the records of the names on the way, of the next closer
- * name and of each wildcard, or the ones whose spans have them. */
+/* Adds the zone's chain records about the name. They match or cover the names on the way down, the
+ * next closer name and each wildcard. */
 static inline void forge_put_chain(struct forge_message *out, int zone, struct name name)
 {
     bool is_in[WORLD_SETS_MAX] = {false};
@@ -183,7 +184,7 @@ static inline void forge_put_soa(struct forge_message *out, int zone, bool is_si
 
 /* ---- the honest answer ---- */
 
-/* The deepest zone with servers for the name. */
+/* Returns the deepest zone with servers for the name. */
 static inline int forge_zone_of(struct name name, uint16_t type)
 {
     struct name home = type == RRTYPE_DS && !name_is_root(name) ? name_parent(name) : name;
@@ -195,7 +196,7 @@ static inline int forge_zone_of(struct name name, uint16_t type)
     return best;
 }
 
-/* Adds the answer of the zone's servers about the name, with one alias of it. */
+/* Adds the answer of the zone's servers about the name. It contains at most one alias. */
 static inline void forge_honest_at(struct forge_message *out, struct name name, uint16_t type)
 {
     int zone = forge_zone_of(name, type);
@@ -264,7 +265,7 @@ static inline int forge_own_zone(struct forge *forge)
     return own[forge_byte(forge) % ARRAY_LEN(own)];
 }
 
-/* A name that a forged record is about. */
+/* Returns a name for a forged record. */
 static inline struct name forge_victim(struct forge *forge, const struct forge_message *out)
 {
     switch (forge_byte(forge) % 4) {
@@ -277,7 +278,7 @@ static inline struct name forge_victim(struct forge *forge, const struct forge_m
     }
 }
 
-/* Some zone above the name, or any. */
+/* Returns a zone above the name, or sometimes any zone. */
 static inline int forge_zone_above(struct forge *forge, struct name name)
 {
     int above[WORLD_ZONES + 1] = {0};
@@ -290,7 +291,7 @@ static inline int forge_zone_above(struct forge *forge, struct name name)
     return above[forge_byte(forge) % count];
 }
 
-/* A wrong signature that names some zone as its signer. */
+/* Adds a wrong signature that names some zone as its signer. */
 static inline void forge_put_wrong_sig(struct forge *forge, struct forge_message *out,
                                        enum section section, struct name owner, uint16_t type)
 {
@@ -301,8 +302,8 @@ static inline void forge_put_wrong_sig(struct forge *forge, struct forge_message
     forge_put(out, section, owner, RRTYPE_RRSIG, sig, head + WORLD_SIG);
 }
 
-/* An RRset that the forger makes up: without a signature, with a bad one, or signed by one of its
- * own zones. */
+/* Adds an RRset that the forger makes up: without a signature, with a bad one, or signed by one of
+ * the forger's zones. */
 static inline void forge_put_forged(struct forge *forge, struct forge_message *out)
 {
     struct world_set set = {.zone = forge_own_zone(forge), .count = 1};
@@ -329,7 +330,7 @@ static inline void forge_put_forged(struct forge *forge, struct forge_message *o
     forge_put_set(out, section, &set, set.owner, is_signed);
 }
 
-/* A genuine RRset, perhaps at another owner, in another section, or without its signature. */
+/* Adds a genuine RRset, perhaps at another owner, in another section, or without its signature. */
 static inline void forge_put_replayed(struct forge *forge, struct forge_message *out)
 {
     unsigned at = forge_byte(forge);
@@ -349,7 +350,7 @@ static inline void forge_put_replayed(struct forge *forge, struct forge_message 
     forge_put_set(out, section, set, owner, !(how & 8));
 }
 
-/* A wildcard's RRset at a name below it; now and then its NSEC record at another such name. */
+/* Adds a wildcard's RRset at a name below the wildcard, or its NSEC record at another such name. */
 static inline void forge_put_expanded(struct forge *forge, struct forge_message *out)
 {
     struct name name = forge_last(out);
@@ -412,7 +413,7 @@ static inline void forge_put_any(struct forge *forge, struct forge_message *out)
     }
 }
 
-/* Removes all signatures of some types or all. */
+/* Removes the chosen records: signatures, proofs, or the whole authority section. */
 static inline void forge_strip(struct forge_message *out, unsigned how)
 {
     struct forge_message *copy = malloc(sizeof(*copy));
@@ -449,7 +450,8 @@ static inline void forge_compose(struct forge *forge, struct forge_message *out,
         forge_honest_at(out, out->question.name, out->question.type);
         if (depth)
             return;
-        for (unsigned i = how >> 6; i > 0; i--) { /* more of the chain, as a resolver has it */
+        /* further parts of the chain, as a resolver adds them */
+        for (unsigned i = how >> 6; i > 0; i--) {
             forge_read(out, name_root());
             if (!out->hops || header_count(out->bytes, SECTION_AUTHORITY))
                 break;
@@ -471,7 +473,8 @@ static inline void forge_compose(struct forge *forge, struct forge_message *out,
 
 /* ---- the reader ---- */
 
-/* Takes the alias of the last name in the chain. */
+/* Follows the alias of the last name in the chain. Returns false without one, or if the chain
+ * loops. */
 static inline bool forge_hop(struct forge_message *out)
 {
     struct name name = forge_last(out);
@@ -542,7 +545,7 @@ static inline void forge_read(struct forge_message *out, struct name asked_zone)
     for (struct rr rr; message_rr_next(&iter, &rr);)
         has_soa = has_soa || rr.type == RRTYPE_SOA;
     if (out->kind == ANSWER_NODATA && out->hops && !has_soa) {
-        out->kind = ANSWER_POSITIVE; /* the end of the chain is asked for elsewhere */
+        out->kind = ANSWER_POSITIVE; /* another query asks for the end of the chain */
         out->leads_out = true;
     }
 }
@@ -554,7 +557,7 @@ static inline void forge_cut_at_alias(struct forge_message *out)
     out->leads_out = true;
 }
 
-/* ---- a trace for people: NAILUP_FORGE_TRACE ---- */
+/* ---- a readable trace: NAILUP_FORGE_TRACE ---- */
 
 static bool forge_traces;
 
@@ -600,7 +603,8 @@ static inline void forge_trace(const struct forge *forge, const struct forge_mes
 
 /* ---- the rules ---- */
 
-/* Whether the operator's zone has the name and may count as private: it is no signed zone. */
+/* Returns whether the operator's zone contains the name and may count as private, because it is not
+ * signed. */
 static inline bool forge_is_private(const struct forge *forge, struct name name, bool is_ds)
 {
     struct name zone = forge->configured;
@@ -613,7 +617,7 @@ static inline bool forge_is_private(const struct forge *forge, struct name name,
     return truth.kind != TRUTH_SECURE || !truth_data(truth.zone, zone, RRTYPE_DS);
 }
 
-/* Whether the chain may be insecure at this name. */
+/* Returns whether the chain may be insecure at this name. */
 static inline bool forge_may_be_insecure(const struct forge *forge, const struct truth *truth,
                                          struct name name, bool is_ds)
 {
@@ -621,7 +625,7 @@ static inline bool forge_may_be_insecure(const struct forge *forge, const struct
            forge_is_private(forge, name, is_ds);
 }
 
-/* Each verified record of the data is the world's. */
+/* Checks that each verified record of the data is in the world. */
 static inline void forge_check_data(const struct forge_message *out, int zone)
 {
     struct name name = forge_last(out), target;
@@ -649,15 +653,15 @@ static inline void forge_check_denial(const struct forge_message *out, const str
     struct name end = forge_last(out);
     bool is_nodata = out->kind == ANSWER_NODATA || verdict->is_nodata;
     bool is_above = truth->kind == TRUTH_COSTLY && !truth_is_costly(truth->zone);
-    MUST(truth->kind == TRUTH_SECURE || is_above); /* an insecure zone may have the name */
-    MUST(!world_zone[truth->zone].flags);          /* this zone has no proof */
+    MUST(truth->kind == TRUTH_SECURE || is_above); /* an insecure zone may contain the name */
+    MUST(!world_zone[truth->zone].flags);          /* this zone's proofs are unusable */
     if (is_nodata)
         MUST(truth_lacks_type(truth->zone, end, out->question.type));
     else
         MUST(truth_is_absent(truth->zone, end));
 }
 
-/* The suffix of the QNAME that is insecure as a whole. */
+/* Checks the suffix of the QNAME that the verdict calls insecure as a whole. */
 static inline void forge_check_suffix(const struct forge *forge, const struct forge_message *out,
                                       const struct verdict *verdict)
 {
@@ -688,7 +692,7 @@ static inline void forge_check(const struct forge *forge, const struct forge_mes
             continue;
         MUST(truth.kind != TRUTH_INSECURE);
         MUST(truth_leads_to(truth.zone, out->chain[i], out->chain[i + 1]));
-        /* An insecure zone may have the name that a wildcard's alias answers for. */
+        /* an insecure zone may contain the name to which a wildcard's alias was expanded */
         truth = truth_of(anchors, out->chain[i], is_ds, true, forge->seen);
         if (!is_secure && forge_may_be_insecure(forge, &truth, out->chain[i], is_ds))
             return;
@@ -717,7 +721,7 @@ static inline void forge_check(const struct forge *forge, const struct forge_mes
 
 /* ---- the validation ---- */
 
-/* Whether the signature is right. Notes the genuine RRset that it signs. */
+/* Returns whether the signature is right, and notes the genuine RRset that it signs. */
 static inline bool forge_verify(struct forge *forge, const struct verify_job *job)
 {
     int zone = world_zone_of_key(job->key);
@@ -738,7 +742,7 @@ static inline enum security forge_judge(struct forge *forge, struct forge_messag
                                         unsigned depth, struct verdict *verdict,
                                         struct validation *validation);
 
-/* Keeps the parts of a judged message that scrub keeps for later validations. */
+/* Keeps the parts of a judged message that scrub() keeps for later validations. */
 static inline void forge_keep(struct forge_known *known, const struct forge_message *out,
                               const struct validation *validation, const struct verdict *verdict)
 {
@@ -805,7 +809,7 @@ static inline struct validation_event forge_failed(struct forge *forge, struct n
     return (struct validation_event){.kind = VALIDATION_FAILED, .ede = ede};
 }
 
-/* Answers a step about keys or DS records: from memory, or by another message of the forger. */
+/* Answers a step about keys or DS records, from memory or by another message of the forger. */
 static inline struct validation_event
 forge_fetch(struct forge *forge, const struct validation_step *step, unsigned depth)
 {
@@ -887,8 +891,8 @@ static inline void forge_validate(struct forge *forge, struct forge_message *out
     MUST(!"the validation does not end");
 }
 
-/* The zone whose servers the resolver asks: the configured one, or some zone cut above. Referrals
- * are not signed, so the forger chooses it. */
+/* Returns the zone whose servers the resolver asks: the configured one, or some zone at or above
+ * the name. Referrals are not signed, so the forger chooses it. */
 static inline struct name forge_asked_zone(struct forge *forge, const struct question *question)
 {
     struct name home = question->type == RRTYPE_DS && !name_is_root(question->name)
@@ -914,7 +918,7 @@ static inline enum security forge_judge(struct forge *forge, struct forge_messag
                               out->question.type == RRTYPE_DS && !name_is_root(out->question.name)
                                   ? name_parent(out->question.name)
                                   : out->question.name);
-    if (anchor < 0) { /* no validation begins */
+    if (anchor < 0) { /* the resolver begins no validation here */
         *verdict = (struct verdict){
             .security = SECURITY_INSECURE, .ede = EDE_NONE, .insecure_labels = VERDICT_NO_LABELS};
         validation_begin(validation, ++forge_serial);
@@ -963,7 +967,7 @@ static inline void forge_end(void)
     }
 }
 
-/* Plays the bytes: a few questions of clients, which share what is known about zones. Returns the
+/* Plays the bytes: a few questions of clients, which share the knowledge about zones. Returns the
  * verdict about the last one. */
 static inline enum security forge_run(const uint8_t *data, size_t len, bool *is_denial)
 {

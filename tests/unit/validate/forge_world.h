@@ -6,9 +6,9 @@
 /*
  * A small world of signed and unsigned zones, and the truth about its names. Each genuine RRset and
  * its signature are made once. A signature is a hash of the signed bytes and of the zone's number,
- * so only this file makes a right one.
+ * so only this file makes right signatures.
  *
- * The truth comes from the tables below. It shares no decision with src/validate.
+ * The truth comes from the tables below, and shares no decision with src/validate.
  */
 
 #include <stdlib.h>
@@ -30,10 +30,10 @@ enum { WORLD_NOW_S = 1800000000, WORLD_YEAR_S = 31536000, WORLD_KEY = 64, WORLD_
 
 /* How the zone above vouches for a zone. */
 enum world_link {
-    LINK_NONE,        /* it does not: no cut */
-    LINK_DS,          /* by a DS record */
-    LINK_MIXED,       /* by two, one of them of an unknown algorithm */
-    LINK_UNSUPPORTED, /* by a DS record of an unknown algorithm only */
+    LINK_NONE,        /* no cut */
+    LINK_DS,          /* a DS record */
+    LINK_MIXED,       /* two DS records, one of them of an unknown algorithm */
+    LINK_UNSUPPORTED, /* a DS record of an unknown algorithm only */
     LINK_NO_DS,       /* an insecure cut */
 };
 
@@ -45,8 +45,8 @@ struct world_zone {
     enum world_link link;
     enum world_denial denial;
     unsigned iterations;
-    uint8_t flags;    /* of each NSEC3 record */
-    bool has_opt_out; /* insecure cuts are left out of the chain */
+    uint8_t flags;    /* in each NSEC3 record */
+    bool has_opt_out; /* the chain omits insecure cuts */
     bool is_forgers;  /* the forger has its key */
     uint8_t wire[NAME_WIRE_MAX];
     struct name name;
@@ -100,8 +100,8 @@ static struct world_zone world_zone[WORLD_ZONES] = {
                 .iterations = 60},
     [ZONE_CJ] = {.text = "c.j", .parent = ZONE_J, .link = LINK_DS},
     [ZONE_ES] = {.text = "e.s", .parent = ZONE_S, .link = LINK_DS, .is_forgers = true},
-    [ZONE_O] = {.text = "o", .parent = -1},        /* the root denies it */
-    [ZONE_CDU] = {.text = "c.du.s", .parent = -1}, /* a DNAME record redirects it */
+    [ZONE_O] = {.text = "o", .parent = -1},        /* the root denies this zone */
+    [ZONE_CDU] = {.text = "c.du.s", .parent = -1}, /* a DNAME record redirects this zone */
     [ZONE_F] =
         {.text = "f", .parent = ZONE_ROOT, .link = LINK_DS, .denial = WORLD_NSEC3, .flags = 0x80},
     [ZONE_MKS] = {.text = "m.k.s", .parent = ZONE_KS, .link = LINK_NO_DS, .denial = WORLD_UNSIGNED},
@@ -115,7 +115,7 @@ struct world_node {
     const char *text;
     int zone;
     uint16_t type;
-    const char *target; /* of an alias */
+    const char *target; /* the target of an alias */
     uint8_t wire[NAME_WIRE_MAX], target_wire[NAME_WIRE_MAX];
     struct name name, target_name;
 };
@@ -160,14 +160,14 @@ enum { WORLD_NODES = ARRAY_LEN(world_node) };
 
 /* A genuine RRset with its signature. */
 struct world_set {
-    int zone; /* that signed it */
+    int zone; /* the signer */
     uint16_t type;
     uint8_t count;
-    bool spans_opt_out; /* an NSEC3 record with that flag */
+    bool spans_opt_out; /* an NSEC3 record with the flag opt-out */
     uint16_t rdata_len[2], sig_len;
     uint8_t rdata[2][128], sig[128];
     uint8_t owner_wire[NAME_WIRE_MAX], hash[VERIFY_NSEC3_HASH], next_hash[VERIFY_NSEC3_HASH];
-    struct name owner, next; /* next: of an NSEC record, borrowed */
+    struct name owner, next; /* next is that of an NSEC record, borrowed */
     uint64_t signed_hash;
 };
 enum { WORLD_SETS_MAX = 256 };
@@ -218,7 +218,7 @@ static inline void world_head(uint8_t *bytes, size_t *len, struct name name, uin
     *len += 4;
 }
 
-/* The key that the zone has. */
+/* Writes the DNSKEY record of the zone. Returns its length. */
 static inline size_t world_dnskey(int zone, uint8_t out[4 + WORLD_KEY])
 {
     memcpy(out, "\1\1\3\15", 4);
@@ -226,7 +226,7 @@ static inline size_t world_dnskey(int zone, uint8_t out[4 + WORLD_KEY])
     return 4 + WORLD_KEY;
 }
 
-/* The zone whose key this is, or -1. */
+/* Returns the zone that has this key, or -1. */
 static inline int world_zone_of_key(struct span key)
 {
     for (int zone = 0; zone < WORLD_ZONES; zone++) {
@@ -257,7 +257,7 @@ static inline uint64_t world_hash(int zone, struct span data)
     return hash_bytes(data.data, data.len, (uint64_t)zone + 1);
 }
 
-/* An RRSIG without its signature. */
+/* Writes the fields of an RRSIG record before its signature. Returns their length. */
 static inline size_t world_sig_head(int zone, uint16_t type, unsigned labels, uint8_t *out)
 {
     uint8_t bytes[4 + WORLD_KEY];
@@ -283,7 +283,7 @@ static inline unsigned world_labels(struct name owner)
     return name_label_count(owner) - world_is_wildcard(owner);
 }
 
-/* Signs the set with the key of its zone, over any owner. */
+/* Signs the set with the key of its zone. */
 static inline void world_sign(struct world_set *set, unsigned labels)
 {
     uint8_t bytes[1024];
@@ -329,8 +329,8 @@ static inline size_t world_bitmap(uint8_t *out, const uint16_t *types, unsigned 
     return top ? 2u + top : 0;
 }
 
-/* The types at a name of the zone, for a bitmap. Returns their number; 0: none, so the name is an
- * empty non-terminal or absent. */
+/* Collects the types at a name of the zone for a bitmap. Returns their number; 0: the name is
+ * absent or an empty non-terminal. */
 static inline unsigned world_types(int zone, struct name name, uint16_t types[8])
 {
     unsigned count = 0;
@@ -352,7 +352,7 @@ static inline unsigned world_types(int zone, struct name name, uint16_t types[8]
     return count;
 }
 
-/* Whether the name is in the zone, perhaps as an empty non-terminal. */
+/* Returns whether the name is in the zone, perhaps as an empty non-terminal. */
 static inline bool world_exists(int zone, struct name name)
 {
     if (name_equal(world_zone[zone].name, name))
@@ -366,7 +366,7 @@ static inline bool world_exists(int zone, struct name name)
     return false;
 }
 
-/* An insecure cut that the chain leaves out. */
+/* Returns whether the name is an insecure cut that the chain omits. */
 static inline bool world_is_left_out(int zone, struct name name)
 {
     for (int i = 0; world_zone[zone].has_opt_out && i < WORLD_ZONES; i++)
@@ -442,7 +442,8 @@ static inline void world_add_nsec(int zone)
         world_sign(&world_set[i], world_labels(world_set[i].owner));
 }
 
-/* Hashes a name as the zone's NSEC3 records do. Remembers hashes, which take most of a play. */
+/* Hashes a name as the zone's NSEC3 records do. It remembers hashes, because they take most of the
+ * time of a play. */
 static inline void world_hash_name(int zone, struct name name, uint8_t out[VERIFY_NSEC3_HASH])
 {
     static struct {
@@ -537,7 +538,7 @@ static inline void world_add_apex(int zone)
 {
     struct world_set *set = world_add(zone, world_zone[zone].name, RRTYPE_SOA);
     set->count = 1;
-    set->rdata_len[0] = 22; /* two root names, five numbers */
+    set->rdata_len[0] = 22; /* two root names and five numbers */
     set->rdata[0][21] = 60;
     world_sign(set, world_labels(set->owner));
     set = world_add(zone, world_zone[zone].name, RRTYPE_DNSKEY);
@@ -614,7 +615,7 @@ static inline const struct world_set *world_find(int zone, struct name owner, ui
     return NULL;
 }
 
-/* Whether this NSEC or NSEC3 record is at the name, and whether its span has the name. */
+/* Returns whether this NSEC or NSEC3 record is at the name. */
 static inline bool world_matches(const struct world_set *set, struct name name)
 {
     uint8_t hash[VERIFY_NSEC3_HASH];
@@ -624,6 +625,7 @@ static inline bool world_matches(const struct world_set *set, struct name name)
     return !memcmp(hash, set->hash, VERIFY_NSEC3_HASH);
 }
 
+/* Returns whether the span of this NSEC or NSEC3 record covers the name. */
 static inline bool world_covers(const struct world_set *set, struct name name)
 {
     uint8_t hash[VERIFY_NSEC3_HASH];
@@ -650,9 +652,9 @@ static const struct world_anchors world_anchors[] = {
     {{ZONE_ROOT, ZONE_NS, -1}, -1}, {{ZONE_ROOT, ZONE_CJ, ZONE_VU, -1}, ZONE_Y},
 };
 
-/* How a name may end without data that is verified. */
+/* Why a name may have an end without verified data. */
 enum truth_kind {
-    TRUTH_SECURE,   /* only secure, in the zone */
+    TRUTH_SECURE,   /* the zone answers, and only a secure verdict is true */
     TRUTH_INSECURE, /* below an insecure cut, a negative anchor or no anchor */
     TRUTH_OPT_OUT,  /* in an opt-out span of the zone */
     TRUTH_COSTLY,   /* the zone has too many iterations, and the name is below its apex */
@@ -662,10 +664,11 @@ enum truth_kind {
 struct truth {
     enum truth_kind kind;
     int zone;
-    bool has_proof; /* a record that proves the kind was verified */
+    bool has_proof; /* the play has verified a record that proves the kind */
 };
 
-/* The next closer name: the highest suffix of the name that the zone lacks. False: none. */
+/* Finds the next closer name, the highest suffix of the name that the zone lacks. Returns false if
+ * the zone lacks no suffix. */
 static inline bool truth_next_closer(int zone, struct name name, struct name *out)
 {
     unsigned apex = name_label_count(world_zone[zone].name);
@@ -677,7 +680,7 @@ static inline bool truth_next_closer(int zone, struct name name, struct name *ou
     return false;
 }
 
-/* The zone of the closest anchor at or above the name. -1: none, or a negative one. */
+/* Returns the zone of the closest anchor at or above the name; -1: none, or a negative one. */
 static inline int truth_anchor(const struct world_anchors *anchors, struct name name)
 {
     int best = -1;
@@ -694,7 +697,8 @@ static inline int truth_anchor(const struct world_anchors *anchors, struct name 
     return best;
 }
 
-/* Whether any genuine record that shows the opt-out span or the insecure cut was verified. */
+/* Returns whether the play has verified a genuine record that shows the opt-out span or the
+ * insecure cut. */
 static inline bool truth_saw_no_ds(int zone, struct name cut, const bool *seen)
 {
     for (unsigned i = 0; i < world_sets; i++) {
@@ -716,7 +720,7 @@ static inline bool truth_saw(int zone, uint16_t type, struct name *owner, const 
     return false;
 }
 
-/* The cut of the zone at or above the name, or -1. */
+/* Returns the cut of the zone at or above the name, or -1. */
 static inline int truth_cut(int zone, struct name name)
 {
     for (int i = 0; i < WORLD_ZONES; i++)
@@ -730,8 +734,8 @@ static inline bool truth_is_costly(int zone)
     return world_zone[zone].iterations > 50;
 }
 
-/* Decides about the name. seen tells which genuine RRsets were verified. The zone of DS records is
- * that of the parent. A denial needs records of the zone, also about its apex. */
+/* Decides about the name. `seen` tells which genuine RRsets were verified. DS records belong to the
+ * zone of the parent. A denial needs records of the zone even about its apex. */
 static inline struct truth truth_of(const struct world_anchors *anchors, struct name name,
                                     bool is_ds, bool is_denial, const bool *seen)
 {
@@ -768,7 +772,8 @@ static inline struct truth truth_of(const struct world_anchors *anchors, struct 
     return truth;
 }
 
-/* The node or the wildcard that answers for the name in the zone; false: none. */
+/* Finds the node or the wildcard that answers for the name in the zone. Returns false if there is
+ * none. */
 static inline bool truth_source(int zone, struct name name, uint8_t wire[NAME_WIRE_MAX],
                                 struct name *source)
 {
@@ -786,7 +791,7 @@ static inline bool truth_source(int zone, struct name name, uint8_t wire[NAME_WI
     return world_exists(zone, *source);
 }
 
-/* The DNAME record above the name, or NULL. */
+/* Returns the DNAME record above the name, or NULL. */
 static inline const struct world_node *truth_dname(int zone, struct name name)
 {
     for (unsigned i = 0; i < WORLD_NODES; i++)
@@ -796,7 +801,7 @@ static inline const struct world_node *truth_dname(int zone, struct name name)
     return NULL;
 }
 
-/* Whether the name is an alias that leads to the target. */
+/* Returns whether the name is an alias that leads to the target. */
 static inline bool truth_leads_to(int zone, struct name name, struct name target)
 {
     const struct world_node *dname = truth_dname(zone, name);
@@ -828,7 +833,7 @@ static inline const struct world_set *truth_data(int zone, struct name name, uin
     return world_find(zone, source, type);
 }
 
-/* Whether the zone has no such name, and no wildcard or DNAME record answers for it. */
+/* Returns whether the zone lacks the name, and no wildcard or DNAME record answers for it. */
 static inline bool truth_is_absent(int zone, struct name name)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -836,7 +841,7 @@ static inline bool truth_is_absent(int zone, struct name name)
     return !truth_dname(zone, name) && !truth_source(zone, name, wire, &source);
 }
 
-/* Whether the zone answers for the name, without this type and without an alias. */
+/* Returns whether the zone answers for the name, without this type and without an alias. */
 static inline bool truth_lacks_type(int zone, struct name name, uint16_t type)
 {
     uint8_t wire[NAME_WIRE_MAX];

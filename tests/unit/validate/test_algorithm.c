@@ -26,7 +26,7 @@ static void test_sha1_counts_only_where_it_is_allowed(void **state)
     }
 }
 
-static void test_digests(void **state)
+static void test_three_digests_are_supported(void **state)
 {
     (void)state;
     for (unsigned type = 0; type < 256; type++)
@@ -34,7 +34,7 @@ static void test_digests(void **state)
                          type == 1 || type == 2 || type == 4);
 }
 
-static void test_names(void **state)
+static void test_algorithms_have_names(void **state)
 {
     (void)state;
     char out[ALGORITHM_TEXT_MAX];
@@ -225,8 +225,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sha1_counts_only_where_it_is_allowed),
-        cmocka_unit_test(test_digests),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_three_digests_are_supported),
+        cmocka_unit_test(test_algorithms_have_names),
         cmocka_unit_test(test_costs_are_those_of_the_measurements),
         cmocka_unit_test(test_keys_of_curves_have_one_length),
         cmocka_unit_test(test_an_rsa_modulus_has_512_to_4096_bits),

@@ -29,7 +29,7 @@ static bool is_noted(const char *zone)
     return anchor_dates_read(&stats, &dates) && dates.zone_hash == anchor_dates_hash(NAME(zone));
 }
 
-static void test_what_is_noted_is_read_until_it_is_forgotten(void **state)
+static void test_a_noted_zone_is_read_until_it_is_forgotten(void **state)
 {
     (void)state;
     struct anchor_dates dates;
@@ -79,7 +79,7 @@ static void test_a_clock_that_was_set_contradicts_no_longer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_what_is_noted_is_read_until_it_is_forgotten, clear),
+        cmocka_unit_test_setup(test_a_noted_zone_is_read_until_it_is_forgotten, clear),
         cmocka_unit_test_setup(test_one_zone_is_noted_and_the_root_above_all, clear),
         cmocka_unit_test_setup(test_a_clock_that_was_set_contradicts_no_longer, clear),
     };

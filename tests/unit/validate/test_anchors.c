@@ -256,7 +256,7 @@ static void test_a_name_of_most_labels_is_found(void **state)
     anchors_free(anchors);
 }
 
-static void test_a_copy_lives_on_its_own(void **state)
+static void test_a_copy_outlives_its_original(void **state)
 {
     (void)state;
     struct anchors *anchors = anchors_new();
@@ -360,7 +360,7 @@ int main(void)
         cmocka_unit_test(test_the_bound_on_records_is_reached),
         cmocka_unit_test(test_the_bound_on_zones_is_reached),
         cmocka_unit_test(test_a_name_of_most_labels_is_found),
-        cmocka_unit_test(test_a_copy_lives_on_its_own),
+        cmocka_unit_test(test_a_copy_outlives_its_original),
         cmocka_unit_test(test_two_tables_differ_by_the_zones_of_changed_anchors),
         cmocka_unit_test(test_equal_tables_have_one_hash_in_any_order),
     };

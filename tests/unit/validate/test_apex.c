@@ -30,7 +30,7 @@ struct test_key {
     char dnskey[LINE_BYTES_MAX], ds[LINE_BYTES_MAX];
 };
 
-static struct test_key ksk, zsk, stranger;
+static struct test_key ksk, zsk, foreign;
 static char text[TEXT_MAX]; /* the text of the zone */
 
 /* ---- keys ---- */
@@ -67,7 +67,7 @@ static int begin(void **state)
     (void)state;
     make_key(&ksk, DNSKEY_ZONE | DNSKEY_SEP);
     make_key(&zsk, DNSKEY_ZONE);
-    make_key(&stranger, DNSKEY_ZONE | DNSKEY_SEP);
+    make_key(&foreign, DNSKEY_ZONE | DNSKEY_SEP);
     return 0;
 }
 
@@ -76,7 +76,7 @@ static int end(void **state)
     (void)state;
     ldns_key_list_free(ksk.list);
     ldns_key_list_free(zsk.list);
-    ldns_key_list_free(stranger.list);
+    ldns_key_list_free(foreign.list);
     return 0;
 }
 
@@ -248,7 +248,7 @@ static void test_keys_that_the_anchor_does_not_know_are_bogus(void **state)
     begin_zone(&ksk);
     add_signed(SOA);
     add_signed(DIGEST);
-    assert_int_equal(check_with(stranger.ds, why), APEX_BOGUS);
+    assert_int_equal(check_with(foreign.ds, why), APEX_BOGUS);
     assert_string_equal(why, "the zone's DNSKEY records are not trusted: no key of the zone fits "
                              "the trust anchor");
     begin_zone(&zsk); /* a key of the zone signs, but the anchor is for a different key */
@@ -264,7 +264,7 @@ static void test_a_signature_by_a_foreign_key_is_bogus(void **state)
     begin_zone(&ksk);
     add_signed(SOA);
     add_line(DIGEST);
-    sign(&stranger, DIGEST);
+    sign(&foreign, DIGEST);
     assert_bogus("the zone's ZONEMD record is not trusted: no key of the zone fits a signature");
 }
 

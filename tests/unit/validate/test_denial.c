@@ -296,7 +296,7 @@ static void test_no_records_prove_nothing(void **state)
     ASSERT_DS(&sample, "a.example", DENIAL_DS_UNPROVEN);
 }
 
-static void test_trap_2_name_outside_the_zone_is_not_denied(void **state)
+static void test_name_outside_the_zone_is_not_denied(void **state)
 {
     (void)state;
     struct sample sample;
@@ -311,7 +311,7 @@ static void test_trap_2_name_outside_the_zone_is_not_denied(void **state)
     ASSERT_DS(&sample, "a.test", DENIAL_DS_UNPROVEN);
 }
 
-static void test_trap_2_span_that_leaves_the_zone_proves_nothing(void **state)
+static void test_span_that_leaves_the_zone_proves_nothing(void **state)
 {
     (void)state;
     struct sample sample;
@@ -444,7 +444,7 @@ static void test_wildcard_of_an_outer_encloser_does_not_matter(void **state)
 
 /* ---- which record may speak ---- */
 
-static void test_trap_4_next_closer_name_must_be_absent(void **state)
+static void test_next_closer_name_must_be_absent(void **state)
 {
     (void)state;
     struct sample sample; /* z.w.example exists, so *.w.example cannot answer below it */
@@ -458,7 +458,7 @@ static void test_trap_4_next_closer_name_must_be_absent(void **state)
     ASSERT_NEXT_CLOSER(&sample, "b.z.w.example", 3, DENIAL_PROVEN);
 }
 
-static void test_trap_4_closest_encloser_is_in_the_zone_and_above_the_name(void **state)
+static void test_closest_encloser_is_in_the_zone_and_above_the_name(void **state)
 {
     (void)state;
     struct sample sample;
@@ -472,7 +472,7 @@ static void test_trap_4_closest_encloser_is_in_the_zone_and_above_the_name(void 
     ASSERT_NEXT_CLOSER(&sample, "a.b.example", 1, DENIAL_UNPROVEN);
 }
 
-static void test_trap_5_record_above_a_cut_says_nothing_below_it(void **state)
+static void test_record_above_a_cut_says_nothing_below_it(void **state)
 {
     (void)state;
     static const char *const cuts[] = {"NS RRSIG NSEC", "NS DS RRSIG NSEC"};
@@ -490,7 +490,7 @@ static void test_trap_5_record_above_a_cut_says_nothing_below_it(void **state)
     }
 }
 
-static void test_trap_5_record_above_a_cut_denies_only_ds_at_the_cut(void **state)
+static void test_record_above_a_cut_denies_only_ds_at_the_cut(void **state)
 {
     (void)state;
     struct sample sample;
@@ -508,7 +508,7 @@ static void test_trap_5_record_above_a_cut_denies_only_ds_at_the_cut(void **stat
     ASSERT_TYPE(&sample, "b.example", DS, DENIAL_PROVEN);
 }
 
-static void test_trap_5_apex_of_a_child_does_not_deny_ds(void **state)
+static void test_apex_of_a_child_does_not_deny_ds(void **state)
 {
     (void)state;
     struct sample sample; /* a record of the child b.example, signed by example */
@@ -528,7 +528,7 @@ static void test_trap_5_apex_of_a_child_does_not_deny_ds(void **state)
     ASSERT_NAME(&sample, "a.b.example", DENIAL_UNPROVEN);
 }
 
-static void test_trap_5_nsec3_closest_encloser_is_no_cut(void **state)
+static void test_nsec3_closest_encloser_is_no_cut(void **state)
 {
     (void)state;
     struct sample sample;
@@ -543,7 +543,7 @@ static void test_trap_5_nsec3_closest_encloser_is_no_cut(void **state)
     ASSERT_DS(&sample, "a.b.example", DENIAL_DS_UNPROVEN);
 }
 
-static void test_trap_6_record_with_a_dname_says_nothing_below_it(void **state)
+static void test_record_with_a_dname_says_nothing_below_it(void **state)
 {
     (void)state;
     struct sample sample;
@@ -560,7 +560,7 @@ static void test_trap_6_record_with_a_dname_says_nothing_below_it(void **state)
     ASSERT_NAME(&sample, "c.example", DENIAL_PROVEN);
 }
 
-static void test_trap_6_dname_of_every_ancestor_counts(void **state)
+static void test_dname_of_every_ancestor_counts(void **state)
 {
     (void)state;
     struct sample sample; /* a.b.example is below a DNAME, and has a record nevertheless */
@@ -578,7 +578,7 @@ static void test_trap_6_dname_of_every_ancestor_counts(void **state)
     ASSERT_NEXT_CLOSER(&sample, "x.a.b.example", 3, DENIAL_UNPROVEN);
 }
 
-static void test_trap_6_dname_at_the_apex_counts(void **state)
+static void test_dname_at_the_apex_counts(void **state)
 {
     (void)state;
     struct sample sample;
@@ -593,7 +593,7 @@ static void test_trap_6_dname_at_the_apex_counts(void **state)
     ASSERT_NAME(&sample, "a.example", DENIAL_UNPROVEN);
 }
 
-static void test_trap_6_dname_of_every_ancestor_counts_by_nsec3(void **state)
+static void test_dname_of_every_ancestor_counts_by_nsec3(void **state)
 {
     (void)state;
     struct sample sample;
@@ -609,7 +609,7 @@ static void test_trap_6_dname_of_every_ancestor_counts_by_nsec3(void **state)
     ASSERT_NAME(&sample, "x.a.b.example", DENIAL_UNPROVEN);
 }
 
-static void test_trap_6_alias_has_no_nodata(void **state)
+static void test_alias_has_no_nodata(void **state)
 {
     (void)state;
     struct sample sample;
@@ -625,7 +625,7 @@ static void test_trap_6_alias_has_no_nodata(void **state)
     ASSERT_DS(&sample, "a.example", DENIAL_DS_NO_CUT);
 }
 
-static void test_trap_3_nsec3_of_another_zone_proves_nothing(void **state)
+static void test_nsec3_of_another_zone_proves_nothing(void **state)
 {
     (void)state;
     struct sample sample, other;
@@ -644,7 +644,7 @@ static void test_trap_3_nsec3_of_another_zone_proves_nothing(void **state)
     ASSERT_NAME(&other, "a.sub.example", DENIAL_UNPROVEN);
 }
 
-static void test_trap_14_only_nsec_and_nsec3_count(void **state)
+static void test_only_nsec_and_nsec3_count(void **state)
 {
     (void)state;
     struct sample sample;
@@ -886,7 +886,7 @@ static void test_wildcard_at_an_opt_out_span_is_not_secure(void **state)
     ASSERT_NEXT_CLOSER(&sample, "a.example", 1, DENIAL_OPT_OUT);
 }
 
-static void test_trap_12_empty_salt_is_a_salt(void **state)
+static void test_empty_salt_is_a_salt(void **state)
 {
     (void)state;
     struct sample sample;
@@ -898,7 +898,7 @@ static void test_trap_12_empty_salt_is_a_salt(void **state)
     ASSERT_NAME(&sample, "a.example", DENIAL_UNPROVEN);
 }
 
-static void test_trap_12_mixed_parameters_prove_nothing(void **state)
+static void test_mixed_parameters_prove_nothing(void **state)
 {
     (void)state;
     struct sample sample;
@@ -921,7 +921,7 @@ static void test_trap_12_mixed_parameters_prove_nothing(void **state)
     ASSERT_NAME(&sample, "a.example", DENIAL_PROVEN);
 }
 
-static void test_trap_12_owners_are_compared_without_case(void **state)
+static void test_owners_are_compared_without_case(void **state)
 {
     (void)state;
     struct sample sample;
@@ -1031,7 +1031,7 @@ static void test_long_name_costs_no_more_than_its_next_closer_name(void **state)
     ASSERT_NAME(&sample, text, DENIAL_PROVEN);
 }
 
-static void test_trap_11_bound_on_hashes_is_reached(void **state)
+static void test_bound_on_hashes_is_reached(void **state)
 {
     (void)state;
     char text[NAME_TEXT_MAX] = "";
@@ -1049,7 +1049,7 @@ static void test_trap_11_bound_on_hashes_is_reached(void **state)
     ASSERT_NAME(&sample, text, DENIAL_UNPROVEN);
 }
 
-static void test_trap_11_zone_beside_the_name_ends_the_walk(void **state)
+static void test_zone_beside_the_name_ends_the_walk(void **state)
 {
     (void)state;
     struct sample sample;
@@ -1193,8 +1193,8 @@ int main(void)
         T(rfc_7129_name_error_by_nsec3),
         T(rfc_7129_chain_of_wildcard_aliases),
         T(no_records_prove_nothing),
-        T(trap_2_name_outside_the_zone_is_not_denied),
-        T(trap_2_span_that_leaves_the_zone_proves_nothing),
+        T(name_outside_the_zone_is_not_denied),
+        T(span_that_leaves_the_zone_proves_nothing),
         T(name_equal_to_an_end_of_the_span_exists),
         T(last_record_of_a_zone_denies_names_behind_it),
         T(zone_of_one_name_denies_all_others),
@@ -1203,19 +1203,19 @@ int main(void)
         T(proof_that_a_name_exists_beats_a_span),
         T(name_below_an_empty_non_terminal_is_denied_with_the_wildcard_below_it),
         T(wildcard_of_an_outer_encloser_does_not_matter),
-        T(trap_4_next_closer_name_must_be_absent),
-        T(trap_4_closest_encloser_is_in_the_zone_and_above_the_name),
-        T(trap_5_record_above_a_cut_says_nothing_below_it),
-        T(trap_5_record_above_a_cut_denies_only_ds_at_the_cut),
-        T(trap_5_apex_of_a_child_does_not_deny_ds),
-        T(trap_5_nsec3_closest_encloser_is_no_cut),
-        T(trap_6_record_with_a_dname_says_nothing_below_it),
-        T(trap_6_dname_of_every_ancestor_counts),
-        T(trap_6_dname_at_the_apex_counts),
-        T(trap_6_dname_of_every_ancestor_counts_by_nsec3),
-        T(trap_6_alias_has_no_nodata),
-        T(trap_3_nsec3_of_another_zone_proves_nothing),
-        T(trap_14_only_nsec_and_nsec3_count),
+        T(next_closer_name_must_be_absent),
+        T(closest_encloser_is_in_the_zone_and_above_the_name),
+        T(record_above_a_cut_says_nothing_below_it),
+        T(record_above_a_cut_denies_only_ds_at_the_cut),
+        T(apex_of_a_child_does_not_deny_ds),
+        T(nsec3_closest_encloser_is_no_cut),
+        T(record_with_a_dname_says_nothing_below_it),
+        T(dname_of_every_ancestor_counts),
+        T(dname_at_the_apex_counts),
+        T(dname_of_every_ancestor_counts_by_nsec3),
+        T(alias_has_no_nodata),
+        T(nsec3_of_another_zone_proves_nothing),
+        T(only_nsec_and_nsec3_count),
         T(question_for_any_is_denied_only_without_data),
         T(types_of_higher_windows_are_seen),
         T(record_with_a_malformed_bitmap_proves_nothing),
@@ -1231,16 +1231,16 @@ int main(void)
         T(only_opt_out_of_the_next_closer_name_is_reported),
         T(opt_out_of_a_matching_record_does_not_count),
         T(wildcard_at_an_opt_out_span_is_not_secure),
-        T(trap_12_empty_salt_is_a_salt),
-        T(trap_12_mixed_parameters_prove_nothing),
-        T(trap_12_owners_are_compared_without_case),
+        T(empty_salt_is_a_salt),
+        T(mixed_parameters_prove_nothing),
+        T(owners_are_compared_without_case),
         T(iterations_above_50_make_the_zone_insecure),
         T(nsec_proof_counts_beside_nsec3_records),
         T(hashing_stops_before_the_units_are_below_0),
         T(nsec_costs_no_units),
         T(long_name_costs_no_more_than_its_next_closer_name),
-        T(trap_11_bound_on_hashes_is_reached),
-        T(trap_11_zone_beside_the_name_ends_the_walk),
+        T(bound_on_hashes_is_reached),
+        T(zone_beside_the_name_ends_the_walk),
         T(count_above_the_bound_reads_only_the_bound),
         T(ds_by_the_types_of_the_name),
         T(wildcard_makes_no_zone_cut),

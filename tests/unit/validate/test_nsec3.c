@@ -127,7 +127,7 @@ static bool read_with(const char *zone, const char *owner)
     return nsec3_read(&nsec3, NAME(zone), NAME(owner), sample.denial.at[0].rdata);
 }
 
-static void test_trap_3_owner_is_the_hash_directly_below_the_zone(void **state)
+static void test_owner_is_the_hash_directly_below_the_zone(void **state)
 {
     (void)state;
     assert_true(read_with("example", APEX ".example"));
@@ -154,7 +154,7 @@ static void test_owner_of_another_length_or_digit_is_refused(void **state)
     assert_false(read_with("example", "\\`p9mhaveqvm6t7vbl5lop2u3t2rp3tom.example"));
 }
 
-static void test_trap_12_hashes_are_compared_without_case(void **state)
+static void test_hashes_are_compared_without_case(void **state)
 {
     (void)state;
     struct sample sample;
@@ -168,7 +168,7 @@ static void test_trap_12_hashes_are_compared_without_case(void **state)
     assert_memory_equal(lower.owner, upper.owner, VERIFY_NSEC3_HASH);
 }
 
-static void test_trap_12_chains_differ_by_salt_and_iterations(void **state)
+static void test_chains_differ_by_salt_and_iterations(void **state)
 {
     (void)state;
     static const uint8_t salt[] = {1, 2, 3};
@@ -323,7 +323,7 @@ static void test_price_grows_with_iterations_and_salt(void **state)
     assert_int_equal(price_of(0xffff, 0), 1024);
 }
 
-static void test_trap_7_no_hash_is_computed_without_its_price(void **state)
+static void test_no_hash_is_computed_without_its_price(void **state)
 {
     (void)state;
     struct nsec3_hashes hashes;
@@ -375,10 +375,10 @@ int main(void)
         cmocka_unit_test(test_unknown_algorithm_is_ignored),
         cmocka_unit_test(test_unknown_flags_are_ignored),
         cmocka_unit_test(test_next_hash_of_another_length_is_refused),
-        cmocka_unit_test(test_trap_3_owner_is_the_hash_directly_below_the_zone),
+        cmocka_unit_test(test_owner_is_the_hash_directly_below_the_zone),
         cmocka_unit_test(test_owner_of_another_length_or_digit_is_refused),
-        cmocka_unit_test(test_trap_12_hashes_are_compared_without_case),
-        cmocka_unit_test(test_trap_12_chains_differ_by_salt_and_iterations),
+        cmocka_unit_test(test_hashes_are_compared_without_case),
+        cmocka_unit_test(test_chains_differ_by_salt_and_iterations),
         cmocka_unit_test(test_span_excludes_its_ends),
         cmocka_unit_test(test_last_span_leads_to_the_first_hash),
         cmocka_unit_test(test_single_record_spans_all_but_its_owner),
@@ -387,7 +387,7 @@ int main(void)
         cmocka_unit_test(test_hash_is_computed_once),
         cmocka_unit_test(test_wildcard_and_ancestor_of_one_length_have_their_own_hashes),
         cmocka_unit_test(test_price_grows_with_iterations_and_salt),
-        cmocka_unit_test(test_trap_7_no_hash_is_computed_without_its_price),
+        cmocka_unit_test(test_no_hash_is_computed_without_its_price),
         cmocka_unit_test(test_rest_of_a_unit_pays_for_the_next_hash),
         cmocka_unit_test(test_bound_on_hashes_is_reached),
     };

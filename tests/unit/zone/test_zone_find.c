@@ -198,7 +198,7 @@ static void test_unsigned_zones_have_no_proofs(void **state)
     zone_data_unref(plain);
 }
 
-static void test_nsec3_records_form_a_circle(void **state)
+static void test_nsec3_records_form_a_ring(void **state)
 {
     (void)state;
     struct zone_data *zone =
@@ -260,7 +260,7 @@ int main(void)
         cmocka_unit_test(test_the_nsec_record_before_a_name_is_found),
         cmocka_unit_test(test_the_nsec_record_is_found_behind_any_number_of_hashes),
         cmocka_unit_test(test_unsigned_zones_have_no_proofs),
-        cmocka_unit_test(test_nsec3_records_form_a_circle),
+        cmocka_unit_test(test_nsec3_records_form_a_ring),
         cmocka_unit_test(test_the_owner_of_a_hash_is_no_name_of_the_zone),
     };
     return cmocka_run_group_tests(tests, load, unload);
