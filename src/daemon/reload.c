@@ -30,18 +30,13 @@
 #include "cache/spans.h"
 #include "config/changes.h"
 #include "config/config.h"
-#include "config/runtime_ntas.h"
 #include "config/runtime_zones.h"
 #include "control/call.h"
 #include "control/view.h"
-#include "daemon/anchor_keeper.h"
 #include "daemon/asker.h"
 #include "daemon/certificate.h"
 #include "daemon/forget.h"
-#include "daemon/forward_command.h"
 #include "daemon/generation.h"
-#include "daemon/host_keeper.h"
-#include "daemon/inquiry.h"
 #include "daemon/listening.h"
 #include "daemon/loading.h"
 #include "daemon/nta_command.h"
@@ -49,6 +44,7 @@
 #include "daemon/refusal.h"
 #include "daemon/reload_report.h"
 #include "daemon/report.h"
+#include "daemon/settings.h"
 #include "daemon/worker.h"
 #include "daemon/zone_keeper.h"
 #include "loop/loop.h"
@@ -58,12 +54,6 @@
 #include "validate/anchors.h"
 
 enum { RELOAD_WHY_MAX = 512 };
-
-/* A captive portal ends after this time by itself. */
-#define PORTAL_US (600 * US_PER_S)
-
-/* Between attempts to put run-time settings into effect when memory is short. */
-#define RETRY_US (10 * US_PER_S)
 
 _Static_assert((int)RELOAD_WHY_MAX >= (int)TLS_WHY_MAX &&
                    (int)RELOAD_WHY_MAX >= (int)REFUSAL_TEXT_MAX,
@@ -78,30 +68,20 @@ struct reload {
     struct reload_host host;
     struct workers *workers; /* NULL until they are started */
     enum reload_state state;
-    bool wants_file;     /* a file must be read, and no thread has begun */
-    bool is_read;        /* the thread is done, and its change has not begun */
-    bool wants_settings; /* run-time facts differ from those in effect */
+    bool wants_file;   /* a file must be read, and no thread has begun */
+    bool is_read;      /* the thread is done, and its change has not begun */
     bool is_from_file; /* the change under way comes from a file; false: only from run-time facts */
     bool is_ending;
     size_t asker_count;
-    struct askers for_file;     /* wait for a read that has not begun */
-    struct askers for_loading;  /* wait for the file that is being read or about to be used */
-    struct askers for_settings; /* wait for the next change of forwards or negative anchors */
-    struct askers served;       /* wait for the change under way */
-    struct loading *loading;    /* set until its change is complete */
+    struct askers for_file;    /* wait for a read that has not begun */
+    struct askers for_loading; /* wait for the file that is being read or about to be used */
+    struct askers served;      /* wait for the change under way */
+    struct loading *loading;   /* set until its change is complete */
     struct generations generations;
     struct generation *current, *next; /* next: only while switching */
     struct listening *listening;       /* the one that is shown */
     struct listening *next_listening;
-    struct runtime_zones forwards;
-    struct runtime_ntas ntas;
-    struct runtime_zone portal; /* in force while forwards refers to it */
-    uint64_t portal_ends_at;
-    struct timer portal_end;
-    struct anchor_keeper *keeper;
-    struct host_keeper *hosts;
-    struct timer nta_end;     /* the first end of ntas, or a retry */
-    bool has_failed_settings; /* some workers lack them */
+    struct settings *settings;
     struct forget forget;
     struct timer zones_end; /* while RELOAD_AWAITING_ZONES */
     size_t failed;          /* workers that kept their old routes */
@@ -159,15 +139,6 @@ static void reload_note_failure(struct reload *reload)
         snprintf(reloads->why, sizeof(reloads->why), "%s", reload->report.why);
 }
 
-/* A negative trust anchor must not outlive its end because memory was short then. */
-static void reload_retry_later(struct reload *reload)
-{
-    if (reload->is_ending)
-        return;
-    reload->has_failed_settings = true;
-    timer_start(reload->host.loop, &reload->nta_end, loop_now(reload->host.loop) + RETRY_US);
-}
-
 static void reload_fail(struct reload *reload, const char *format, ...)
 {
     va_list arguments;
@@ -180,7 +151,7 @@ static void reload_fail(struct reload *reload, const char *format, ...)
         reload_note_failure(reload);
     } else {
         LOG(LOG_ERROR, "daemon", "forward, nta, hosts: %s", reload->report.why);
-        reload_retry_later(reload);
+        settings_retry_later(reload->settings);
     }
     askers_refuse_report(&reload->served, &reload->report);
     reload_become_idle(reload);
@@ -413,27 +384,6 @@ static void reload_on_switched(void *context, size_t failed, enum err err)
     forget_begin(&reload->forget);
 }
 
-/* The cache forgets the answers of the zone's former servers. The root is an exception: names of
- * the Internet have the same answers from every resolver. */
-static void reload_forget(struct reload *reload, const struct runtime_zone *forward)
-{
-    if (!name_is_root(runtime_zone_name(forward)))
-        forget_zone(&reload->forget, runtime_zone_name(forward));
-}
-
-/* Every change also serves the commands that wait for settings. */
-static void reload_serve_settings(struct reload *reload)
-{
-    LIST_EACH(node, &reload->for_settings.list)
-    {
-        struct asker *asker = LIST_ITEM(node, struct asker, node);
-        if (asker->changed && asker->kind == ASKER_FORWARD)
-            reload_forget(reload, &asker->forward);
-    }
-    askers_move(&reload->served, &reload->for_settings);
-    reload->wants_settings = false;
-}
-
 static void reload_switch(struct reload *reload, struct generation *next)
 {
     struct listen_sockets *sockets = reload->is_from_file ? reload->host.sockets : NULL;
@@ -441,7 +391,7 @@ static void reload_switch(struct reload *reload, struct generation *next)
     cache_set_rules(reload->host.cache, rand_u64());
     reload->next = next;
     reload->state = RELOAD_SWITCHING;
-    reload_serve_settings(reload);
+    settings_take(reload->settings, &reload->served, &reload->forget);
     if (reload->is_from_file) {
         const struct config *config = generation_config(next);
         log_set_level(config->log_level);
@@ -453,20 +403,9 @@ static void reload_switch(struct reload *reload, struct generation *next)
 
 /* ---- run-time settings ---- */
 
-static struct generation_settings reload_settings(const struct reload *reload,
-                                                  const struct runtime_zones *forwards)
-{
-    return (struct generation_settings){
-        .forwards = forwards,
-        .ntas = &reload->ntas,
-        .point = anchor_keeper_point(reload->keeper),
-        .hosts = host_keeper_hosts(reload->hosts),
-    };
-}
-
 static void reload_begin_settings(struct reload *reload)
 {
-    struct generation_settings settings = reload_settings(reload, &reload->forwards);
+    struct generation_settings settings = settings_now(reload->settings);
     struct generation *next = generation_new_settings(reload->current, &settings);
 
     reload->is_from_file = false;
@@ -475,8 +414,7 @@ static void reload_begin_settings(struct reload *reload)
         reload_switch(reload, next);
         return;
     }
-    reload->wants_settings = false; /* the next change includes them */
-    askers_move(&reload->served, &reload->for_settings);
+    settings_take(reload->settings, &reload->served, NULL); /* the next change includes them */
     reload_fail(reload, "out of memory; try again");
 }
 
@@ -489,36 +427,6 @@ static size_t reload_count_lines(struct span text)
     for (size_t i = 0; i < text.len; i++)
         lines += text.data[i] == '\n';
     return lines;
-}
-
-/* Keeps the forwards that fit the new file. The structs are shared. */
-static void reload_keep_forwards(const struct reload *reload, const struct config *config,
-                                 struct runtime_zones *kept)
-{
-    char why[RUNTIME_ZONE_WHY_MAX];
-
-    kept->portal = reload->forwards.portal;
-    kept->count = 0;
-    for (size_t i = 0; i < reload->forwards.count; i++)
-        if (!runtime_zone_check(config, reload->forwards.list[i], why))
-            kept->list[kept->count++] = reload->forwards.list[i];
-}
-
-/* Drops the forwards that do not fit the new file, once no later step can fail. */
-static void reload_drop_forwards(struct reload *reload, const struct config *config)
-{
-    char why[RUNTIME_ZONE_WHY_MAX], zone[NAME_TEXT_MAX];
-
-    for (size_t i = reload->forwards.count; i-- > 0;) {
-        struct runtime_zone forward = *reload->forwards.list[i];
-        if (!runtime_zone_check(config, &forward, why))
-            continue;
-        LOG(LOG_WARNING, "daemon", "reload: the servers that were set for %s are removed: %s",
-            name_format(runtime_zone_name(&forward), zone), why);
-        runtime_zones_remove(&reload->forwards, runtime_zone_name(&forward));
-        reload_forget(reload, &forward);
-        askers_refuse_forward(&reload->for_settings, &forward, why);
-    }
 }
 
 /* Takes the last steps that may fail. */
@@ -541,15 +449,14 @@ static struct generation *reload_make_next(struct reload *reload, struct loaded 
 {
     struct runtime_zones kept;
 
-    reload_keep_forwards(reload, loaded->config, &kept);
-    anchor_keeper_configure(reload->keeper, loaded->config);
-    struct generation_settings settings = reload_settings(reload, &kept);
+    struct generation_settings settings =
+        settings_for_file(reload->settings, loaded->config, &kept);
     struct generation *next = generation_new(&reload->generations, &loaded->config, reload->current,
                                              loaded->certificate, &settings);
     snprintf(why, RELOAD_WHY_MAX, "out of memory");
     if (next && reload_prepare(reload, next, why))
         return next;
-    anchor_keeper_configure(reload->keeper, generation_config(reload->current));
+    settings_undo_file(reload->settings, generation_config(reload->current));
     generation_unref(next);
     return NULL;
 }
@@ -575,8 +482,8 @@ static void reload_begin_file(struct reload *reload)
         return;
     }
     report_warnings(generation_config(next));
-    reload_drop_forwards(reload, generation_config(next));
-    host_keeper_configure(reload->hosts, generation_config(next), generation_ports(next));
+    settings_use_file(reload->settings, generation_config(next), generation_ports(next),
+                      &reload->forget);
     reload_switch(reload, next);
 }
 
@@ -623,14 +530,14 @@ static void reload_next(struct reload *reload)
     if (reload->state != RELOAD_IDLE)
         return;
     if (!generations_have_room(all, false)) {
-        if (reload->is_read || reload->wants_settings)
+        if (reload->is_read || settings_are_pending(reload->settings))
             LOG_LIMITED(LOG_WARNING, "daemon",
                         "a change waits: some workers still use older configurations");
         return;
     }
     if (reload->is_read)
         reload_begin_file(reload);
-    else if (reload->wants_settings)
+    else if (settings_are_pending(reload->settings))
         reload_begin_settings(reload);
 }
 
@@ -674,270 +581,26 @@ void reload_by_call(struct reload *reload, struct call *call)
     reload_next(reload);
 }
 
-static void reload_set_forward(struct reload *reload, struct call *call,
-                               const struct runtime_zone *forward)
-{
-    char why[RUNTIME_ZONE_WHY_MAX];
-    struct asker *asker = askers_add(&reload->for_settings, call);
-
-    if (!asker)
-        return;
-    asker->kind = ASKER_FORWARD;
-    asker->forward = *forward;
-    asker->changed = forward_command_is_change(&reload->forwards, forward);
-    if (!asker->changed && reload->state == RELOAD_IDLE && !reload->wants_settings) {
-        asker_answer_setting(asker);
-    } else if (forward_command_set(&reload->forwards, forward, why)) {
-        asker_refuse(asker, why);
-    } else {
-        reload->wants_settings = true;
-        reload_next(reload);
-    }
-}
-
-void reload_forward(struct reload *reload, struct call *call)
-{
-    const struct config *config = generation_config(reload->current);
-    struct runtime_zone forward;
-    char why[RUNTIME_ZONE_WHY_MAX];
-
-    if (!reload_is_open(reload, call))
-        return;
-    if (call->argc == 0) {
-        forward_command_show(call, config, &reload->forwards);
-        call_done(call);
-    } else if (forward_command_read(call, config, &forward, why) ||
-               forward_command_check_held(reload->host.view, &forward, why)) {
-        reply_refuse(&call->reply, "%s", why);
-        call_done(call);
-    } else {
-        reload_set_forward(reload, call, &forward);
-    }
-}
-
-/* ---- negative trust anchors ---- */
-
-static void reload_await_end(struct reload *reload)
-{
-    uint64_t end = runtime_ntas_next_end(&reload->ntas);
-
-    if (reload->has_failed_settings)
-        return;
-    timer_stop(&reload->nta_end);
-    if (end != UINT64_MAX)
-        timer_start(reload->host.loop, &reload->nta_end, end);
-}
-
-static void reload_on_nta_end(struct timer *timer)
-{
-    struct reload *reload = CONTAINER_OF(timer, struct reload, nta_end);
-    struct runtime_nta nta;
-    char text[NAME_TEXT_MAX];
-
-    while (runtime_ntas_take_ended(&reload->ntas, loop_now(reload->host.loop), &nta)) {
-        LOG(LOG_NOTICE, "daemon", "the negative trust anchor %s has ended",
-            name_format(runtime_nta_name(&nta), text));
-        reload->wants_settings = true;
-    }
-    reload->wants_settings |= reload->has_failed_settings;
-    reload->has_failed_settings = false;
-    reload_await_end(reload);
-    reload_next(reload);
-}
-
-static void reload_set_nta(struct reload *reload, struct call *call,
-                           const struct nta_request *request)
-{
-    char why[RUNTIME_NTA_WHY_MAX];
-    struct asker *asker = askers_add(&reload->for_settings, call);
-
-    if (!asker)
-        return;
-    asker->kind = ASKER_NTA;
-    asker->nta = request->nta;
-    if (nta_command_apply(&reload->ntas, request, &asker->changed, why)) {
-        asker_refuse(asker, why);
-        return;
-    }
-    reload_await_end(reload);
-    if (!asker->changed && reload->state == RELOAD_IDLE && !reload->wants_settings) {
-        asker_answer_setting(asker);
-        return;
-    }
-    reload->wants_settings = true;
-    reload_next(reload);
-}
-
-void reload_nta(struct reload *reload, struct call *call)
-{
-    uint64_t now = loop_now(reload->host.loop);
-    struct nta_request request;
-    char why[RUNTIME_NTA_WHY_MAX];
-
-    if (!reload_is_open(reload, call))
-        return;
-    if (nta_command_read(call, now, &request, why)) {
-        reply_refuse(&call->reply, "%s", why);
-        call_done(call);
-    } else if (request.verb == NTA_LIST) {
-        nta_command_show(call, &reload->ntas, now);
-        call_done(call);
-    } else {
-        reload_set_nta(reload, call, &request);
-    }
-}
-
-/* ---- the captive portal ---- */
-
-/* A server without a port gets queries at the default port. */
-static const char *portal_format_server(const struct runtime_zone *portal, char text[ADDR_TEXT_MAX])
-{
-    const struct addr *addr = &portal->upstreams[0].addr;
-    return addr_port(addr) ? addr_format(addr, text) : addr_format_ip(addr, text);
-}
-
-static void reload_set_portal(struct reload *reload, const struct runtime_zone *portal,
-                              uint64_t ends_at)
-{
-    char text[ADDR_TEXT_MAX];
-
-    timer_stop(&reload->portal_end);
-    reload->forwards.portal = NULL;
-    reload->host.view->has_portal = portal->upstream_count > 0;
-    if (portal->upstream_count == 0)
-        return;
-    reload->portal = *portal;
-    reload->forwards.portal = &reload->portal;
-    reload->portal_ends_at = ends_at;
-    timer_start(reload->host.loop, &reload->portal_end, reload->portal_ends_at);
-    LOG(LOG_WARNING, "daemon",
-        "portal: for %u s, names that no other zone takes go to %s in plain text",
-        (unsigned)((ends_at - loop_now(reload->host.loop)) / US_PER_S),
-        portal_format_server(portal, text));
-}
-
-static void reload_on_portal_end(struct timer *timer)
-{
-    struct reload *reload = CONTAINER_OF(timer, struct reload, portal_end);
-
-    LOG(LOG_NOTICE, "daemon", "portal: it has ended; the file's servers are asked again");
-    reload->forwards.portal = NULL;
-    reload->host.view->has_portal = false;
-    reload->wants_settings = true;
-    reload_next(reload);
-}
-
-static void reload_show_portal(struct reload *reload, struct call *call)
-{
-    char text[ADDR_TEXT_MAX];
-    uint64_t now = loop_now(reload->host.loop);
-    struct reply *reply = &call->reply;
-
-    reply_table(reply, "portals", "server:text\tends_in:duration");
-    if (reload->forwards.portal) {
-        reply_row(reply);
-        reply_text(reply, portal_format_server(&reload->portal, text));
-        reply_duration(reply, reload->portal_ends_at - MIN(now, reload->portal_ends_at));
-        reply_row_end(reply);
-    }
-    call_done(call);
-}
-
-/* Reads the end: TIME, which only shortens the ten minutes. */
-static enum err reload_read_portal_end(const struct reload *reload, const char *time,
-                                       uint64_t *ends_at, char why[RUNTIME_ZONE_WHY_MAX])
-{
-    uint64_t now = loop_now(reload->host.loop);
-    struct runtime_nta nta = {.ends_at = now + PORTAL_US};
-
-    if (time && runtime_nta_parse(&nta, ".", time, now, why))
-        return ERR_INVALID;
-    *ends_at = nta.ends_at;
-    if (nta.ends_at <= now + PORTAL_US)
-        return ERR_OK;
-    snprintf(why, RUNTIME_ZONE_WHY_MAX,
-             "a portal lasts for ten minutes at most; set it again later");
-    return ERR_INVALID;
-}
-
-/* Reads `on SERVER [TIME]` or `off`. */
-static enum err reload_read_portal(const struct reload *reload, const struct call *call,
-                                   struct runtime_zone *out, uint64_t *ends_at,
-                                   char why[RUNTIME_ZONE_WHY_MAX])
-{
-    *out = (struct runtime_zone){0};
-    if (call->argc == 1 && strcmp(call->argv[0], "off") == 0)
-        return ERR_OK;
-    if (call->argc >= 2 && strcmp(call->argv[0], "on") == 0) {
-        if (reload_read_portal_end(reload, call->argc > 2 ? call->argv[2] : NULL, ends_at, why))
-            return ERR_INVALID;
-        return runtime_portal_read(out, generation_config(reload->current), call->argv[1], why);
-    }
-    snprintf(why, RUNTIME_ZONE_WHY_MAX,
-             "write portal on SERVER, such as portal on 192.168.1.1, or portal off");
-    return ERR_INVALID;
-}
-
-void reload_portal(struct reload *reload, struct call *call)
-{
-    struct runtime_zone portal;
-    uint64_t ends_at = 0;
-    char why[RUNTIME_ZONE_WHY_MAX];
-
-    if (!reload_is_open(reload, call))
-        return;
-    if (call->argc == 0) {
-        reload_show_portal(reload, call);
-        return;
-    }
-    if (reload_read_portal(reload, call, &portal, &ends_at, why)) {
-        reply_refuse(&call->reply, "%s", why);
-        call_done(call);
-        return;
-    }
-    struct asker *asker = askers_add(&reload->for_settings, call);
-    if (!asker)
-        return;
-    asker->kind = ASKER_PORTAL;
-    asker->forward = portal;
-    asker->changed = reload->forwards.portal || portal.upstream_count > 0;
-    if (reload->forwards.portal && portal.upstream_count == 0)
-        LOG(LOG_NOTICE, "daemon", "portal: off; the file's servers are asked again");
-    reload_set_portal(reload, &portal, ends_at);
-    reload->wants_settings = true;
-    reload_next(reload);
-}
-
 void reload_anchors(struct reload *reload, struct call *call)
 {
     nta_command_show_anchors(call, generation_route(reload->current)->validation.anchors,
-                             anchor_keeper_point(reload->keeper), time(NULL));
+                             settings_now(reload->settings).point, time(NULL));
     call_done(call);
-}
-
-/* Other keys of a zone are trusted than before, or upstreams by name have other addresses. */
-static void reload_on_new_facts(void *context)
-{
-    struct reload *reload = context;
-
-    if (reload->is_ending)
-        return;
-    reload->wants_settings = true;
-    reload_next(reload);
-}
-
-void reload_hosts(struct reload *reload, struct call *call)
-{
-    host_keeper_show(reload->hosts, call);
-    call_done(call);
-}
-
-void reload_network_changed(struct reload *reload)
-{
-    host_keeper_network_changed(reload->hosts);
 }
 
 /* ---- life ---- */
+
+static bool reload_is_changing(void *context)
+{
+    const struct reload *reload = context;
+
+    return reload->state != RELOAD_IDLE;
+}
+
+static void reload_on_pending(void *context)
+{
+    reload_next(context);
+}
 
 struct reload *reload_new(const struct reload_host *host, struct config **config,
                           struct certificate *certificate)
@@ -953,20 +616,19 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
     reload->report.config_file = host->config_file;
     askers_init(&reload->for_file, &reload->asker_count);
     askers_init(&reload->for_loading, &reload->asker_count);
-    askers_init(&reload->for_settings, &reload->asker_count);
     askers_init(&reload->served, &reload->asker_count);
     generations_init(&reload->generations, host->loop, reload_on_generation_freed, reload);
     forget_init(&reload->forget, host->loop, host->cache, reload_on_forgotten, reload);
-    timer_init(&reload->nta_end, reload_on_nta_end);
-    timer_init(&reload->portal_end, reload_on_portal_end);
     timer_init(&reload->zones_end, reload_on_zones_end);
-    const struct inquirer home = {host->loop, host->view, reload_on_new_facts, reload};
-    reload->keeper = anchor_keeper_new(&home);
-    reload->hosts = host_keeper_new(&home);
-    if (reload->keeper && reload->hosts) {
-        anchor_keeper_configure(reload->keeper, *config);
-        host_keeper_recall(reload->hosts, *config);
-        struct generation_settings settings = reload_settings(reload, &reload->forwards);
+    const struct settings_host settings_host = {.loop = host->loop,
+                                                .view = host->view,
+                                                .asker_count = &reload->asker_count,
+                                                .is_changing = reload_is_changing,
+                                                .on_pending = reload_on_pending,
+                                                .context = reload};
+    reload->settings = settings_new(&settings_host, *config);
+    if (reload->settings) {
+        struct generation_settings settings = settings_now(reload->settings);
         reload->current =
             generation_new(&reload->generations, config, NULL, certificate, &settings);
     }
@@ -974,8 +636,7 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
         return reload;
     config_free(*config);
     *config = NULL;
-    anchor_keeper_free(reload->keeper);
-    host_keeper_free(reload->hosts);
+    settings_free(reload->settings);
     free(reload);
     return NULL;
 }
@@ -983,6 +644,11 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
 struct generation *reload_current(struct reload *reload)
 {
     return reload->current;
+}
+
+struct settings *reload_settings(struct reload *reload)
+{
+    return reload->settings;
 }
 
 void reload_begin(struct reload *reload, struct workers *workers, struct listening **listening)
@@ -999,10 +665,8 @@ void reload_begin(struct reload *reload, struct workers *workers, struct listeni
     reload_show_certificate(reload);
     listening_show(reload->listening, view);
     reload_set_rules(reload);
-    anchor_keeper_begin(reload->keeper);
-    host_keeper_configure(reload->hosts, generation_config(reload->current),
-                          generation_ports(reload->current));
-    host_keeper_begin(reload->hosts);
+    settings_begin(reload->settings, generation_config(reload->current),
+                   generation_ports(reload->current));
 }
 
 void reload_end(struct reload *reload)
@@ -1010,21 +674,17 @@ void reload_end(struct reload *reload)
     static const char stopping[] = "nailupd is stopping";
 
     reload->is_ending = true;
-    timer_stop(&reload->nta_end);
-    timer_stop(&reload->portal_end);
     timer_stop(&reload->zones_end);
-    anchor_keeper_end(reload->keeper);
-    host_keeper_end(reload->hosts);
     askers_refuse(&reload->served, "nailupd is stopping; the change may be in effect already");
     askers_refuse(&reload->for_loading, stopping);
     askers_refuse(&reload->for_file, stopping);
-    askers_refuse(&reload->for_settings, stopping);
+    settings_end(reload->settings);
 }
 
 bool reload_join(struct reload *reload)
 {
     if (reload)
-        host_keeper_end(reload->hosts); /* a failed start never called reload_end() */
+        settings_end(reload->settings); /* a failed start never called reload_end() */
     return !reload || loading_join(reload->loading);
 }
 
@@ -1036,8 +696,6 @@ void reload_free(struct reload *reload)
     listening_free(&reload->listening);
     listening_free(&reload->next_listening);
     generations_deinit(&reload->generations);
-    runtime_zones_deinit(&reload->forwards);
-    anchor_keeper_free(reload->keeper);
-    host_keeper_free(reload->hosts);
+    settings_free(reload->settings);
     free(reload);
 }

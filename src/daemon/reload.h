@@ -33,6 +33,7 @@ struct listen_sockets;
 struct listening;
 struct loop;
 struct reload;
+struct settings;
 struct workers;
 struct zone_keeper;
 
@@ -54,6 +55,9 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
 /* The generation in effect; borrowed until the loop runs again. */
 struct generation *reload_current(struct reload *reload);
 
+/* The settings besides the file; they live as long as the reload. */
+struct settings *reload_settings(struct reload *reload);
+
 /* Begins to accept changes. The workers run with the current generation, and the caller has filled
  * the view except for the fields that this module writes. Takes *listening, the addresses that the
  * workers serve; it becomes NULL. */
@@ -63,23 +67,8 @@ void reload_begin(struct reload *reload, struct workers *workers, struct listeni
 void reload_by_signal(struct reload *reload);
 void reload_by_call(struct reload *reload, struct call *call);
 
-/* Runs the command that shows, sets or removes the servers of a zone. */
-void reload_forward(struct reload *reload, struct call *call);
-
-/* Runs the command that shows, adds or removes negative trust anchors. They end by themselves. */
-void reload_nta(struct reload *reload, struct call *call);
-
-/* Runs the command that sets, ends or shows the captive portal, which ends by itself. */
-void reload_portal(struct reload *reload, struct call *call);
-
 /* Runs the command that shows the trust anchors of the current generation. */
 void reload_anchors(struct reload *reload, struct call *call);
-
-/* Runs the command that shows the upstreams by name and their addresses. */
-void reload_hosts(struct reload *reload, struct call *call);
-
-/* Resolves again the names that could not be resolved. */
-void reload_network_changed(struct reload *reload);
 
 /* Refuses all commands that wait or come later, because the daemon stops. */
 void reload_end(struct reload *reload);

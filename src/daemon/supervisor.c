@@ -44,6 +44,7 @@
 #include "daemon/reload.h"
 #include "daemon/report.h"
 #include "daemon/sessions.h"
+#include "daemon/settings.h"
 #include "daemon/signals.h"
 #include "daemon/snapshots.h"
 #include "daemon/vitals.h"
@@ -157,7 +158,7 @@ static void supervisor_on_network_changed(void *context, enum network_change cha
         change == NETWORK_RESUMED ? "this machine woke up" : "the network changed");
     supervisor->view.network_changes++;
     workers_network_changed(supervisor->workers, change);
-    reload_network_changed(supervisor->reload);
+    settings_network_changed(reload_settings(supervisor->reload));
 }
 
 static void supervisor_on_signal(void *context, int number)
@@ -195,7 +196,7 @@ static void supervisor_on_forward(void *daemon, struct call *call)
     struct supervisor *supervisor = daemon;
 
     if (call->argc == 0 || supervisor_has_read_snapshot(supervisor, call))
-        reload_forward(supervisor->reload, call);
+        settings_forward(reload_settings(supervisor->reload), call);
 }
 
 static void supervisor_on_nta(void *daemon, struct call *call)
@@ -203,7 +204,7 @@ static void supervisor_on_nta(void *daemon, struct call *call)
     struct supervisor *supervisor = daemon;
 
     if (call->argc < 2 || supervisor_has_read_snapshot(supervisor, call))
-        reload_nta(supervisor->reload, call);
+        settings_nta(reload_settings(supervisor->reload), call);
 }
 
 static void supervisor_on_portal(void *daemon, struct call *call)
@@ -211,7 +212,7 @@ static void supervisor_on_portal(void *daemon, struct call *call)
     struct supervisor *supervisor = daemon;
 
     if (call->argc == 0 || supervisor_has_read_snapshot(supervisor, call))
-        reload_portal(supervisor->reload, call);
+        settings_portal(reload_settings(supervisor->reload), call);
 }
 
 static void supervisor_on_anchors(void *daemon, struct call *call)
@@ -225,7 +226,7 @@ static void supervisor_on_hosts(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
 
-    reload_hosts(supervisor->reload, call);
+    settings_hosts(reload_settings(supervisor->reload), call);
 }
 
 static void supervisor_on_stop(struct turn_end *end)

@@ -6,7 +6,7 @@
  * describe them. It goes from the thread to main under the lock, and returns by mail when it is no
  * longer used.
  *
- * Invariants: only the thread touches kept zones. Only main touches current and next. A set is
+ * Invariants: only the thread touches the intake. Only main touches current and next. A set is
  * freed on the thread, or when no thread is left.
  */
 
@@ -14,44 +14,25 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/check.h"
 #include "base/log.h"
-#include "base/units.h"
 #include "config/config.h"
 #include "control/view.h"
 #include "daemon/forget.h"
-#include "daemon/kept_zone.h"
 #include "daemon/worker.h"
-#include "daemon/zone_from_file.h"
-#include "daemon/zone_members.h"
-#include "daemon/zone_primaries.h"
+#include "daemon/zone_intake.h"
+#include "daemon/zone_plan.h"
 #include "daemon/zone_publication.h"
-#include "daemon/zone_times.h"
 #include "daemon/zone_trust.h"
-#include "local/name_map.h"
 #include "loop/loop.h"
-#include "loop/timer.h"
 #include "net/outgoing_files.h"
 #include "rpz/rpz_policy.h"
-#include "tls/tls_contexts.h"
-#include "transfer/transfer.h"
-#include "transfer/xfr_gate.h"
 #include "transfer/xfr_notify.h"
-#include "zone/zone_catalog.h"
-#include "zone/zone_data.h"
 #include "zone/zone_set.h"
-
-/* While many zones are read or come from primaries, the workers get a new set this often. Each set
- * costs a pass over all zones and the cache. */
-#define PUBLISH_US (500 * US_PER_MS)
-
-/* Larger files are read after the others, which need not wait for them. */
-#define SMALL_FILE_BYTES (UINT64_C(4) << 20)
 
 /* A configuration on its way to the thread, which frees it. */
 struct plan_letter {
@@ -105,20 +86,8 @@ struct zone_keeper {
     atomic_bool is_ending; /* the thread begins to read no more zones */
 
     /* The thread's. */
-    struct kept_zones zones;
-    struct name_map *names;    /* of zone_plans; NULL: there is no catalog */
-    struct zone_trust *trust;  /* NULL: nothing is validated */
-    struct rpz_policy *wanted; /* the zones of rpz; NULL: none */
-    struct rpz_policy *policy; /* the last one that was made of them, with the counters; or NULL */
-    uint64_t planned_at;
-    uint64_t published_at;
-    uint64_t published;   /* the number of the last publication */
-    bool is_reading;      /* zones are being read, and a publication follows */
-    struct timer due;     /* publishes the changes of this time together */
-    bool has_new_catalog; /* its members are not known yet */
-    struct turn_end catalog_end;
-    struct tls_contexts *contexts;
-    struct xfr_gate gate;
+    struct zone_intake *intake; /* NULL: the thread has ended */
+    uint64_t published;         /* the number of the last publication */
 };
 
 /* ---- plans ---- */
@@ -147,31 +116,6 @@ static struct plan_letter *make_letter(const struct config *config)
     return NULL;
 }
 
-/* Finds the zone that comes from its primaries and has this name: there is only one. */
-static struct kept_zone *find_transferred(const struct zone_keeper *keeper, struct name name)
-{
-    for (size_t i = 0; i < keeper->zones.count; i++)
-        if (zone_plan_is_transferred(&keeper->zones.list[i].plan) &&
-            name_equal(zone_plan_name(&keeper->zones.list[i].plan), name))
-            return &keeper->zones.list[i];
-    return NULL;
-}
-
-/* Makes a publication, and keeps its policy for the next one. */
-static struct zone_publication *keeper_make_publication(struct zone_keeper *keeper)
-{
-    const struct zone_publication_policy policy = {
-        .wanted = keeper->wanted, .planned_at = keeper->planned_at, .before = keeper->policy};
-    struct zone_publication *publication =
-        zone_publication_new(&keeper->zones, &policy, loop_clock(keeper->loop));
-
-    if (!publication)
-        return NULL;
-    rpz_policy_unref(keeper->policy);
-    keeper->policy = publication->policy ? rpz_policy_ref(publication->policy) : NULL;
-    return publication;
-}
-
 /* ---- the thread ---- */
 
 /* Makes main look at what the thread has for it. */
@@ -185,16 +129,12 @@ static void keeper_post_arrival(struct zone_keeper *keeper)
         loop_post(keeper->main, &keeper->arrival);
 }
 
-static void keeper_publish(struct zone_keeper *keeper)
-{
-    struct zone_publication *publication = keeper_make_publication(keeper);
+/* ---- for the intake ---- */
 
-    timer_stop(&keeper->due);
-    keeper->published_at = loop_clock(keeper->loop);
-    if (!publication) {
-        LOG(LOG_ERROR, "zones", "out of memory; the previous zones stay in force");
-        return;
-    }
+static void keeper_publish(void *context, struct zone_publication *publication)
+{
+    struct zone_keeper *keeper = context;
+
     publication->number = ++keeper->published;
     pthread_mutex_lock(&keeper->lock);
     struct zone_publication *superseded = keeper->waiting;
@@ -203,6 +143,30 @@ static void keeper_publish(struct zone_keeper *keeper)
     zone_publication_free(superseded);
     keeper_post_arrival(keeper);
 }
+
+/* Gives the thread the anchors that main has set last. */
+static struct zone_trust *keeper_take_trust(void *context)
+{
+    struct zone_keeper *keeper = context;
+
+    pthread_mutex_lock(&keeper->lock);
+    struct zone_trust *next = keeper->next_trust;
+    keeper->next_trust = NULL;
+    pthread_mutex_unlock(&keeper->lock);
+    return next;
+}
+
+static void keeper_note_copies(void *context)
+{
+    struct zone_keeper *keeper = context;
+
+    pthread_mutex_lock(&keeper->lock);
+    keeper->has_copies = true;
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+/* ---- mail for the thread ---- */
 
 /* Frees the sets that no worker has. */
 static void keeper_on_release(struct mail *mail)
@@ -221,485 +185,6 @@ static void keeper_on_release(struct mail *mail)
     }
 }
 
-static void log_loaded(const struct kept_zone *zone, uint64_t took_us)
-{
-    char name[NAME_TEXT_MAX];
-
-    LOG(LOG_NOTICE, "zones", "zone %s: serial %u, %zu records, %zu KiB, read from %s in %llu ms",
-        name_format(zone_plan_name(&zone->plan), name), zone_data_soa(zone->data)->serial,
-        zone_data_records(zone->data), zone_data_bytes(zone->data) / 1024, zone->plan.file,
-        (unsigned long long)(took_us / US_PER_MS));
-}
-
-/* Describes the version that is in force after another one was refused. */
-static const char *words_of_rest(const struct kept_zone *zone)
-{
-    if (zone_kind_is_catalog(zone->plan.kind))
-        return "its members do not change";
-    if (zone->data)
-        return "the previous version stays in force";
-    if (zone->plan.kind == ZONE_OF_POLICY)
-        return "it has no rules";
-    return zone->plan.held.has_fallback ? "its names are resolved like others"
-                                        : "its names are answered with SERVFAIL";
-}
-
-static void log_refused(const struct kept_zone *zone)
-{
-    char name[NAME_TEXT_MAX];
-
-    LOG(LOG_ERROR, "zones", "zone %s: %s; %s", name_format(zone_plan_name(&zone->plan), name),
-        zone->why, words_of_rest(zone));
-}
-
-/* Refuses a broken catalog, so that its members stay (RFC 9432 section 5.1). The members of a sound
- * catalog replace them at the end of the turn. Returns the fault, or NULL. Zones that are not
- * catalogs have no fault here. */
-static const char *keeper_check_catalog(struct zone_keeper *keeper, const struct kept_zone *zone,
-                                        const struct zone_data *version)
-{
-    struct zone_catalog list;
-    const char *fault =
-        zone_kind_is_catalog(zone->plan.kind) ? zone_catalog_read(&list, version) : NULL;
-
-    if (fault || !zone_kind_is_catalog(zone->plan.kind))
-        return fault;
-    zone_catalog_deinit(&list);
-    keeper->has_new_catalog = true;
-    loop_at_turn_end(keeper->loop, &keeper->catalog_end);
-    return NULL;
-}
-
-/* Takes the trust anchors that main has set. Versions that other anchors judged are judged again
- * with the next configuration. */
-static void keeper_take_trust(struct zone_keeper *keeper)
-{
-    pthread_mutex_lock(&keeper->lock);
-    struct zone_trust *next = keeper->next_trust;
-    keeper->next_trust = NULL;
-    pthread_mutex_unlock(&keeper->lock);
-    if (!next)
-        return;
-    for (size_t i = 0; i < keeper->zones.count; i++) {
-        struct kept_zone *zone = &keeper->zones.list[i];
-        if (zone_trust_differs(keeper->trust, next, zone_plan_name(&zone->plan)))
-            kept_zone_unjudge(zone);
-    }
-    zone_trust_free(keeper->trust);
-    keeper->trust = next;
-}
-
-/* Returns the checks in effect. They are valid until the next call, which may take other
- * anchors. */
-static struct zone_checks keeper_checks(struct zone_keeper *keeper, const struct kept_zone *zone)
-{
-    keeper_take_trust(keeper);
-    return (struct zone_checks){.zonemd = zone->plan.zonemd,
-                                .apex = zone_trust_rules(keeper->trust, loop_wall_s(keeper->loop))};
-}
-
-/* Logs once that the digest of a zone proves no origin. */
-static void keeper_note_vouching(struct zone_keeper *keeper, struct kept_zone *zone)
-{
-    struct zone_checks checks = keeper_checks(keeper, zone);
-    bool is_unvouched =
-        checks.zonemd != ZONEMD_IGNORE && checks.apex && apex_is_unvouched(zone->data, checks.apex);
-    char name[NAME_TEXT_MAX];
-
-    if (is_unvouched && !zone->is_unvouched)
-        LOG_LIMITED(LOG_NOTICE, "zones", "zone %s: %s",
-                    name_format(zone_plan_name(&zone->plan), name), KEPT_ZONE_UNVOUCHED);
-    zone->is_unvouched = is_unvouched;
-}
-
-/* Takes a version that has passed the checks. */
-static void keeper_take_version(struct zone_keeper *keeper, struct kept_zone *zone,
-                                struct zone_data *data)
-{
-    kept_zone_take_version(zone, data, loop_clock(keeper->loop));
-    keeper_note_vouching(keeper, zone);
-}
-
-/* Reads a version from the file. Returns NULL after an error. */
-static struct zone_data *keeper_read_version(struct zone_keeper *keeper, struct kept_zone *zone)
-{
-    const struct zone_plan *plan = &zone->plan;
-    struct zone_checks checks = keeper_checks(keeper, zone);
-    struct zone_data *data;
-
-    if (zone_from_file(plan->file, zone_plan_name(plan), plan->max_bytes, &checks, &data,
-                       zone->why))
-        return NULL;
-    const char *fault = keeper_check_catalog(keeper, zone, data);
-    if (!fault)
-        return data;
-    snprintf(zone->why, sizeof(zone->why), "%.400s: %s", plan->file, fault);
-    zone_data_unref(data);
-    return NULL;
-}
-
-static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
-{
-    uint64_t begun_at = loop_clock(keeper->loop);
-
-    zone->has_stamp = zone_from_file_stamp(zone->plan.file, &zone->stamp);
-    struct zone_data *data = keeper_read_version(keeper, zone);
-    if (!data) {
-        zone->has_stamp = false; /* the fault may be outside: owner, memory, clock */
-        zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
-        log_refused(zone);
-        return;
-    }
-    keeper_take_version(keeper, zone, data);
-    log_loaded(zone, zone->loaded_at - begun_at);
-}
-
-/* Whether the file must be read in this pass. A missing file is tried once for each reload, so that
- * its error is reported. */
-static bool keeper_must_read(const struct kept_zone *zone, bool is_large)
-{
-    struct zone_file_stamp stamp;
-
-    if (zone_plan_is_transferred(&zone->plan))
-        return false;
-    if (!zone_from_file_stamp(zone->plan.file, &stamp))
-        return !is_large;
-    return (stamp.size_bytes > SMALL_FILE_BYTES) == is_large &&
-           !(zone->has_stamp && zone_from_file_is_same(&stamp, &zone->stamp));
-}
-
-static void keeper_read_changed(struct zone_keeper *keeper, bool is_large)
-{
-    for (size_t i = 0; i < keeper->zones.count && !atomic_load(&keeper->is_ending); i++) {
-        struct kept_zone *zone = &keeper->zones.list[i];
-        if (!keeper_must_read(zone, is_large))
-            continue;
-        keeper_read_zone(keeper, zone);
-        if (is_large || loop_clock(keeper->loop) - keeper->published_at > PUBLISH_US)
-            keeper_publish(keeper);
-    }
-}
-
-/* ---- transfers ---- */
-
-/* Shows changes at this instant, unless a publication shows them earlier. */
-static void keeper_show_by(struct zone_keeper *keeper, uint64_t at)
-{
-    bool is_due_before = timer_is_armed(&keeper->due) && keeper->due.due_at <= at;
-
-    if (!keeper->is_reading && !is_due_before)
-        timer_start(keeper->loop, &keeper->due, at);
-}
-
-static void keeper_show_change(struct zone_keeper *keeper)
-{
-    keeper_show_by(keeper, keeper->published_at + PUBLISH_US);
-}
-
-static void keeper_on_due(struct timer *timer)
-{
-    keeper_publish(CONTAINER_OF(timer, struct zone_keeper, due));
-}
-
-/* Shows the times of all zones, and finds the zone that expires first. */
-static void keeper_note_expiry(struct zone_keeper *keeper)
-{
-    uint64_t now = loop_clock(keeper->loop), first_at = 0;
-
-    for (size_t i = 0; i < keeper->zones.count; i++) {
-        struct transfer_view view = {0};
-        if (keeper->zones.list[i].transfer)
-            transfer_look(keeper->zones.list[i].transfer, &view);
-        uint64_t at =
-            view.has_version && !view.is_expired ? now + (uint64_t)view.expires_in_s * US_PER_S : 0;
-        if (keeper->zones.list[i].times)
-            zone_times_set(keeper->zones.list[i].times, (uint64_t)view.confirmed_at_s, at);
-        if (at != 0 && (first_at == 0 || at < first_at))
-            first_at = at;
-    }
-    stats_write(&keeper->transfers.first_expiry_at, first_at);
-}
-
-/* Refuses a version of a primary. The same version comes again with each visit, so its reason is
- * logged once. */
-static enum err keeper_refuse(struct kept_zone *zone, const struct zone_data *version,
-                              const char *fault)
-{
-    uint32_t serial = zone_data_soa(version)->serial;
-    char name[NAME_TEXT_MAX];
-
-    bool is_known = zone->is_refusal_logged && zone->logged_serial == serial &&
-                    strcmp(zone->refusal, fault) == 0;
-    zone->is_refused = true;
-    if (is_known)
-        return ERR_INVALID;
-    snprintf(zone->refusal, sizeof(zone->refusal), "%s", fault);
-    zone->is_refusal_logged = true;
-    zone->logged_serial = serial;
-    LOG(LOG_ERROR, "zones", "zone %s: serial %u: %s; %s",
-        name_format(zone_data_origin(version), name), serial, fault, words_of_rest(zone));
-    return ERR_INVALID;
-}
-
-/* Makes the rules of a new version. On an error the former rules stay. */
-static enum err keeper_take_rules(struct kept_zone *zone, struct zone_data *version)
-{
-    struct rpz_rules *rules;
-    enum err err = rpz_rules_new(&rules, version, zone->plan.max_bytes);
-
-    if (err)
-        return err;
-    rpz_rules_unref(zone->rules);
-    zone->rules = rules;
-    return ERR_OK;
-}
-
-/* Checks a version of primaries. Returns false when it must not be used: then why is a sentence. */
-static bool keeper_check_version(struct zone_keeper *keeper, const struct kept_zone *zone,
-                                 const struct zone_data *version, char why[APEX_WHY_MAX])
-{
-    struct zone_checks checks = keeper_checks(keeper, zone);
-
-    if (!zone_from_file_check(version, &checks, why))
-        return false;
-    const char *fault = keeper_check_catalog(keeper, zone, version);
-    if (fault)
-        snprintf(why, APEX_WHY_MAX, "%s", fault);
-    return !fault;
-}
-
-static enum err keeper_on_version(void *owner, struct zone_data *version)
-{
-    struct zone_keeper *keeper = owner;
-    struct kept_zone *zone = find_transferred(keeper, zone_data_origin(version));
-    char fault[APEX_WHY_MAX];
-
-    MUST(zone);
-    if (!keeper_check_version(keeper, zone, version, fault))
-        return keeper_refuse(zone, version, fault);
-    enum err err = zone->plan.kind == ZONE_OF_POLICY ? keeper_take_rules(zone, version) : ERR_OK;
-    if (err)
-        return err;
-    zone->is_refusal_logged = false;
-    keeper_take_version(keeper, zone, zone_data_ref(version));
-    keeper_show_change(keeper);
-    return ERR_OK;
-}
-
-static void keeper_on_expired(void *owner, struct name name)
-{
-    struct zone_keeper *keeper = owner;
-    struct kept_zone *zone = find_transferred(keeper, name);
-
-    MUST(zone);
-    if (!zone_kind_is_catalog(zone->plan.kind)) { /* its members stay, each with its own expiry */
-        zone_data_unref(zone->data);
-        zone->data = NULL;
-        rpz_rules_unref(zone->rules);
-        zone->rules = NULL;
-    }
-    zone->state = CONTROL_ZONE_EXPIRED;
-    keeper_note_expiry(keeper);
-    keeper_show_by(keeper, loop_now(keeper->loop)); /* no answer comes from it after its expiry */
-}
-
-/* Judges the version in force by new checks. A version that fails stays in force, as the version of
- * a file does. */
-static void keeper_judge_zone(struct zone_keeper *keeper, struct kept_zone *zone)
-{
-    struct zone_checks checks = keeper_checks(keeper, zone);
-    bool was_doubted = zone->verdict == KEPT_DOUBTED;
-
-    if (zone_from_file_check(zone->data, &checks, zone->refusal)) {
-        zone->verdict = KEPT_SOUND;
-        if (was_doubted && zone->state == CONTROL_ZONE_KEPT) {
-            zone->state = *zone->failure ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
-            snprintf(zone->why, sizeof(zone->why), "%s", zone->failure);
-        }
-        return;
-    }
-    zone->verdict = KEPT_DOUBTED;
-    zone->is_refusal_logged = false; /* refusal has changed */
-    snprintf(zone->why, sizeof(zone->why), "%s", zone->refusal);
-    if (zone->state == CONTROL_ZONE_SERVED)
-        zone->state = CONTROL_ZONE_KEPT;
-    log_refused(zone);
-}
-
-static void keeper_judge_held(struct zone_keeper *keeper)
-{
-    for (size_t i = 0; i < keeper->zones.count && !atomic_load(&keeper->is_ending); i++) {
-        struct kept_zone *zone = &keeper->zones.list[i];
-        if (!zone_plan_is_transferred(&zone->plan) || !zone->data || zone->verdict == KEPT_SOUND)
-            continue;
-        keeper_judge_zone(keeper, zone);
-        if (zone->transfer)
-            transfer_doubt(zone->transfer, zone->verdict == KEPT_DOUBTED);
-        keeper_note_vouching(keeper, zone); /* takes newer anchors; the verdict is already known */
-    }
-}
-
-/* Counts a visit, and notes the facts that alerts use. */
-static void keeper_count_visit(struct zone_keeper *keeper, enum transfer_result result)
-{
-    uint64_t *counts[] = {[TRANSFER_CURRENT] = &keeper->transfers.current,
-                          [TRANSFER_WHOLE] = &keeper->transfers.whole,
-                          [TRANSFER_CHANGES] = &keeper->transfers.changes,
-                          [TRANSFER_FAILED] = &keeper->transfers.failed};
-
-    stats_write(counts[result], stats_read(counts[result]) + 1);
-    keeper_note_expiry(keeper);
-}
-
-/* Shows the first failure after a success, and the first success after a failure. The few zones of
- * policy show each visit. */
-static void keeper_on_visited(void *owner, struct name name, enum transfer_result result,
-                              const char *why)
-{
-    struct zone_keeper *keeper = owner;
-    struct kept_zone *zone = find_transferred(keeper, name);
-    enum control_zone_state before;
-
-    MUST(zone);
-    before = zone->state;
-    keeper_count_visit(keeper, result);
-    bool is_doubted = zone->data && zone->verdict == KEPT_DOUBTED;
-    /* Where the checks refuse what the primary has, the doubt tells it, and ends with it. */
-    snprintf(zone->failure, sizeof(zone->failure), "%s", zone->is_refused && is_doubted ? "" : why);
-    const char *refusal = zone->is_refused || is_doubted ? zone->refusal : "";
-    snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, *why && *refusal ? ": " : "", refusal);
-    zone->is_refused = false;
-    if (zone->data && zone->state != CONTROL_ZONE_EXPIRED) /* a new version ends that state */
-        zone->state =
-            result == TRANSFER_FAILED || is_doubted ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
-    else if (zone->state == CONTROL_ZONE_LOADING)
-        zone->state = CONTROL_ZONE_FAILED;
-    if (zone->state != before || zone->plan.kind != ZONE_OF_ANSWERS)
-        keeper_show_change(keeper);
-}
-
-static const struct transfer_handler transfer_handler = {keeper_on_version, keeper_on_expired,
-                                                         keeper_on_visited};
-
-static void keeper_on_notify(struct mail *mail)
-{
-    struct notify_letter *letter = CONTAINER_OF(mail, struct notify_letter, mail);
-    struct zone_keeper *keeper = letter->keeper;
-    const struct xfr_notify *notify = &letter->notify;
-    struct kept_zone *zone = find_transferred(keeper, xfr_notify_zone(notify));
-
-    pthread_mutex_lock(&keeper->lock);
-    keeper->notifies--;
-    pthread_mutex_unlock(&keeper->lock);
-    if (zone && zone->transfer)
-        transfer_notify(zone->transfer, &letter->from, notify->has_serial ? &notify->serial : NULL);
-    free(letter);
-}
-
-static void keeper_open_transfers(struct zone_keeper *keeper)
-{
-    for (size_t i = 0; i < keeper->zones.count; i++) {
-        struct kept_zone *zone = &keeper->zones.list[i];
-        const struct zone_primaries *primaries = zone->plan.primaries;
-        if (!zone_plan_is_transferred(&zone->plan) || zone->transfer)
-            continue;
-        if (!zone->times)
-            zone->times = zone_times_new(); /* on failure the zone shows no times */
-        struct transfer_options options = {.zone = zone_plan_name(&zone->plan),
-                                           .gate = &keeper->gate,
-                                           .primaries = primaries->list,
-                                           .primary_count = (unsigned)primaries->count,
-                                           .max_bytes = zone->plan.max_bytes,
-                                           .folder = primaries->folder,
-                                           .held = zone->data,
-                                           .held_left_s = zone->left_s,
-                                           .keeps_expired = zone_kind_is_catalog(zone->plan.kind)};
-        if (transfer_open(&zone->transfer, keeper->loop, keeper->contexts, &options,
-                          &transfer_handler, keeper) != ERR_OK) {
-            snprintf(zone->why, sizeof(zone->why), "out of memory");
-            zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
-            log_refused(zone);
-        }
-        if (zone->transfer)
-            transfer_doubt(zone->transfer, zone->verdict == KEPT_DOUBTED);
-        zone->is_refused = false; /* of a stored copy: no primary gave it */
-        if (loop_clock(keeper->loop) - keeper->published_at > PUBLISH_US)
-            keeper_publish(keeper);
-    }
-}
-
-/* ---- members of catalogs ---- */
-
-/* Makes a list for this many configured zones and the members of catalogs. */
-static enum err keeper_begin_zones(const struct name_map *names, size_t configured,
-                                   struct kept_zones *zones, struct name_map **taken)
-{
-    *taken = name_map_new();
-    if (*taken && !kept_zones_init(zones, configured + (names ? ZONE_MEMBERS_MAX : 1)))
-        return ERR_OK;
-    name_map_free(*taken);
-    return ERR_NO_MEMORY;
-}
-
-/* Adds the members, and replaces the keeper's zones. Frees taken. */
-static void keeper_use_zones(struct zone_keeper *keeper, struct kept_zones *zones,
-                             struct name_map *taken)
-{
-    const struct zone_members_names names = {keeper->names, taken};
-
-    zone_members_add(zones, &keeper->zones, &names,
-                     keeper->wanted ? rpz_policy_count(keeper->wanted) : 0);
-    name_map_free(taken);
-    kept_zones_trim(zones);
-    zone_members_drop_copies(zones, &keeper->zones);
-    kept_zones_deinit(&keeper->zones);
-    keeper->zones = *zones;
-    keeper->has_new_catalog = false;
-}
-
-/* The configured zones move as they are. */
-static void keeper_update_members(struct zone_keeper *keeper)
-{
-    struct kept_zones zones;
-    struct name_map *taken;
-
-    if (keeper_begin_zones(keeper->names, keeper->zones.count, &zones, &taken) != ERR_OK) {
-        LOG(LOG_ERROR, "zones", "out of memory; the members of catalogs do not change");
-        return;
-    }
-    for (size_t i = 0; i < keeper->zones.count; i++) {
-        struct kept_zone *zone = &keeper->zones.list[i];
-        if (zone->plan.node_len > 0)
-            continue;
-        zones.list[zones.count++] = *zone;
-        *zone = (struct kept_zone){.plan.held.name_len = 1}; /* the root */
-    }
-    keeper_use_zones(keeper, &zones, taken);
-    keeper_open_transfers(keeper);
-}
-
-static void keeper_on_catalog(struct turn_end *end)
-{
-    struct zone_keeper *keeper = CONTAINER_OF(end, struct zone_keeper, catalog_end);
-
-    if (!keeper->has_new_catalog || atomic_load(&keeper->is_ending))
-        return;
-    keeper->is_reading = true;
-    keeper_update_members(keeper);
-    keeper_note_expiry(keeper);
-    keeper->is_reading = false;
-    keeper_publish(keeper);
-}
-
-/* A reload reads changed files of authorities and certificates. */
-static void keeper_renew_tls(struct zone_keeper *keeper)
-{
-    char why[TLS_WHY_MAX];
-
-    if (tls_contexts_renew(keeper->contexts, why) != ERR_OK)
-        LOG(LOG_ERROR, "zones", "primaries: %s; the previous files stay in use", why);
-}
-
 /* All zones of this edition have been read, except versions that must come from a primary. */
 static void keeper_note_settled(struct zone_keeper *keeper, uint64_t edition)
 {
@@ -712,52 +197,17 @@ static void keeper_note_settled(struct zone_keeper *keeper, uint64_t edition)
     keeper_post_arrival(keeper);
 }
 
-static void keeper_note_copies(struct zone_keeper *keeper)
+static void keeper_on_notify(struct mail *mail)
 {
+    struct notify_letter *letter = CONTAINER_OF(mail, struct notify_letter, mail);
+    struct zone_keeper *keeper = letter->keeper;
+
     pthread_mutex_lock(&keeper->lock);
-    keeper->has_copies = true;
-    pthread_cond_broadcast(&keeper->changed);
+    keeper->notifies--;
     pthread_mutex_unlock(&keeper->lock);
-}
-
-/* Replaces the zones with those of the letter. On an error the former zones stay. */
-static enum err keeper_take_letter(struct zone_keeper *keeper, struct plan_letter *letter)
-{
-    struct zone_plans *plans = letter->plans;
-    struct kept_zones zones;
-    struct name_map *taken;
-
-    if (keeper_begin_zones(plans->names, plans->count, &zones, &taken) != ERR_OK)
-        return ERR_NO_MEMORY;
-    for (size_t i = 0; i < plans->count; i++)
-        kept_zones_add(&zones, &keeper->zones, &plans->list[i]);
-    rpz_policy_unref(keeper->wanted);
-    keeper->wanted = letter->policy;
-    letter->policy = NULL;
-    name_map_free(keeper->names);
-    keeper->names = plans->names;
-    plans->names = NULL;
-    keeper->planned_at = loop_clock(keeper->loop);
-    keeper_use_zones(keeper, &zones, taken);
-    return ERR_OK;
-}
-
-/* Large files come last, so that stored copies and small files need not wait for them. */
-static void keeper_read_all(struct zone_keeper *keeper)
-{
-    keeper_publish(keeper); /* names of a zone that is not read yet must not go to servers */
-    keeper->is_reading = true;
-    keeper_read_changed(keeper, false);
-    keeper_judge_held(keeper);
-    keeper_renew_tls(keeper);
-    keeper_open_transfers(keeper);
-    if (keeper->has_new_catalog)
-        keeper_update_members(keeper); /* members of a stored catalog are stored as well */
-    keeper_note_expiry(keeper);
-    keeper->is_reading = false;
-    keeper_publish(keeper);
-    keeper_note_copies(keeper);
-    keeper_read_changed(keeper, true);
+    if (keeper->intake)
+        zone_intake_notify(keeper->intake, &letter->notify, &letter->from);
+    free(letter);
 }
 
 static void keeper_on_plans(struct mail *mail)
@@ -770,10 +220,7 @@ static void keeper_on_plans(struct mail *mail)
         free_letter(letter);
         return;
     }
-    keeper_take_trust(keeper);
-    if (keeper_take_letter(keeper, letter) == ERR_OK)
-        keeper_read_all(keeper);
-    else
+    if (zone_intake_plan(keeper->intake, letter->plans, &letter->policy) != ERR_OK)
         LOG(LOG_ERROR, "zones", "out of memory; the previous zones stay in force");
     free_letter(letter);
     keeper_note_settled(keeper, edition);
@@ -788,34 +235,37 @@ static void keeper_report_loop(struct zone_keeper *keeper, struct loop *loop)
     pthread_mutex_unlock(&keeper->lock);
 }
 
+static struct zone_intake *keeper_make_intake(struct zone_keeper *keeper, struct loop *loop)
+{
+    const struct zone_intake_host host = {.publish = keeper_publish,
+                                          .take_trust = keeper_take_trust,
+                                          .note_copies = keeper_note_copies,
+                                          .context = keeper,
+                                          .transfers = &keeper->transfers,
+                                          .is_ending = &keeper->is_ending};
+
+    return zone_intake_new(loop, &host, keeper->max_visits);
+}
+
 static void *keeper_run(void *argument)
 {
     struct zone_keeper *keeper = argument;
     struct loop *loop = loop_new();
 
-    keeper->contexts = loop ? tls_contexts_new() : NULL;
-    if (loop && !keeper->contexts) {
+    if (loop)
+        keeper->intake = keeper_make_intake(keeper, loop);
+    if (loop && !keeper->intake) {
         loop_free(loop);
         loop = NULL;
     }
-    if (loop) {
-        xfr_gate_init(&keeper->gate, loop, keeper->max_visits);
+    if (loop)
         outgoing_files_limit(loop, keeper->max_visits);
-    }
     keeper_report_loop(keeper, loop);
     if (!loop)
         return NULL;
     loop_run(loop);
-    kept_zones_deinit(&keeper->zones);
-    turn_end_cancel(&keeper->catalog_end);
-    timer_stop(&keeper->due);
-    xfr_gate_deinit(&keeper->gate);
-    name_map_free(keeper->names);
-    rpz_policy_unref(keeper->wanted);
-    rpz_policy_unref(keeper->policy);
-    zone_trust_free(keeper->trust);
-    keeper->trust = NULL;
-    tls_contexts_free(keeper->contexts);
+    zone_intake_free(keeper->intake);
+    keeper->intake = NULL;
     loop_free(loop); /* runs the mail that is left */
     return NULL;
 }
@@ -837,8 +287,6 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsi
     keeper->arrival.run = keeper_on_arrival;
     keeper->release.run = keeper_on_release;
     forget_init(&keeper->forget, loop, cache, keeper_on_forgotten, keeper);
-    turn_end_init(&keeper->catalog_end, keeper_on_catalog);
-    timer_init(&keeper->due, keeper_on_due);
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->changed, NULL);
     return keeper;

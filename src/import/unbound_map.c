@@ -6,15 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "import/unbound_maps.h"
-
-typedef void map_function(struct unbound_map_state *map, const struct unbound_statement *statement);
-
-static map_function *const maps[] = {
-#define MAP(name) [UNBOUND_MAP_##name] = map_##name,
-    UNBOUND_MAPS(MAP)
-#undef MAP
-};
 
 /* Notes for clauses without any counterpart. */
 static const char *const clause_notes[UNBOUND_CLAUSES] = {
@@ -55,56 +48,14 @@ static void note_unknown(struct unbound_map_state *map, const struct unbound_sta
     map_note(map, statement, sentence ? sentence : "Unknown option; is it a typing error?");
 }
 
-/* Modules may block names, and the output does not. */
-static void begin_unbound_clause(struct unbound_map_state *map,
-                                 const struct unbound_statement *statement)
-{
-    static const bool may_block[UNBOUND_CLAUSES] = {
-        [UNBOUND_CLAUSE_PYTHON] = true,
-        [UNBOUND_CLAUSE_DYNLIB] = true,
-    };
-    map_begin_zone(map, statement);
-    map_begin_rpz(map, statement);
-    map_begin_view(map, statement);
-    if (may_block[statement->clause])
-        map_warn(map, statement->origin, clause_notes[statement->clause]);
-}
-
-void unbound_map_take(struct unbound_map_state *map, const struct unbound_statement *statement)
-{
-    if (statement->word)
-        maps[statement->word->map](map, statement);
-    else if (statement->begins_clause)
-        begin_unbound_clause(map, statement);
-    else
-        note_unknown(map, statement);
-}
-
-void unbound_map_end(struct unbound_map_state *map)
-{
-    map_end_server(map);
-    map_end_cache(map);
-    map_end_recursion(map);
-    map_end_dnssec(map);
-    map_end_dns64(map);
-    map_end_dnstap(map);
-    map_end_zones(map);
-    map_end_rpz(map);
-    map_end_local(map);
-    map_end_shadows(map);
-    map_end_tags(map);
-    map_end_views(map);
-    draft_account_rest(map->draft, "Not imported: nothing here corresponds to it.");
-}
-
 /* ---- one key, one value ---- */
 
-void map_none(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_none(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     map_note(map, statement, statement->word->note);
 }
 
-void map_weaker(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_weaker(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *value = statement->args[0];
     map_note(map, statement, statement->word->note);
@@ -112,7 +63,7 @@ void map_weaker(struct unbound_map_state *map, const struct unbound_statement *s
         map_warn(map, statement->origin, statement->word->note);
 }
 
-void map_flag(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_flag(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
     if (map_has_row(map, statement) && map_take_flag(map, statement, &yes))
@@ -128,22 +79,22 @@ static void set_number(struct unbound_map_state *map, const struct unbound_state
                   draft_format(map->draft, "%" PRIu64 "%s", number, unit), statement->origin);
 }
 
-void map_number(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_number(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     set_number(map, statement, "");
 }
 
-void map_seconds(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_seconds(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     set_number(map, statement, "s");
 }
 
-void map_millis(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_millis(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     set_number(map, statement, "ms");
 }
 
-void map_file(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_file(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word = map_word(map, statement, map_path(map, statement->args[0]));
     if (word && map_has_row(map, statement))
@@ -151,7 +102,7 @@ void map_file(struct unbound_map_state *map, const struct unbound_statement *sta
 }
 
 /* Copies a word in the same form. */
-void map_text(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_text(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word =
         map_has_row(map, statement) ? map_word(map, statement, statement->args[0]) : NULL;
@@ -159,7 +110,7 @@ void map_text(struct unbound_map_state *map, const struct unbound_statement *sta
         draft_set(map->draft, statement->word->path, word, statement->origin);
 }
 
-void map_directory(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_directory(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (*statement->args[0] == '/')
         map->source->directory = statement->args[0];
@@ -167,14 +118,14 @@ void map_directory(struct unbound_map_state *map, const struct unbound_statement
              "Not needed: file names are absolute here, and relative ones were converted.");
 }
 
-void map_keepalive(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_keepalive(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word = map_word(map, statement, statement->args[0]);
     if (word)
         draft_add(map->draft, statement->word->path, word, statement->origin);
 }
 
-void map_verbosity(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_verbosity(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     uint64_t number;
     if (map_take_number(map, statement, &number))
@@ -186,7 +137,8 @@ void map_verbosity(struct unbound_map_state *map, const struct unbound_statement
 }
 
 /* nailup always has a control socket, unless its path is empty. */
-void map_control_enable(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_control_enable(struct unbound_map_state *map,
+                               const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -195,4 +147,79 @@ void map_control_enable(struct unbound_map_state *map, const struct unbound_stat
         draft_set(map->draft, statement->word->path, "\"\"", statement->origin);
     else
         map_note(map, statement, "Always on; nailupctl uses the socket control.socket.");
+}
+
+static const struct unbound_maps unbound_maps_values = {
+    .map =
+        {
+            [UNBOUND_MAP_none] = map_none,
+            [UNBOUND_MAP_weaker] = map_weaker,
+            [UNBOUND_MAP_flag] = map_flag,
+            [UNBOUND_MAP_number] = map_number,
+            [UNBOUND_MAP_seconds] = map_seconds,
+            [UNBOUND_MAP_millis] = map_millis,
+            [UNBOUND_MAP_file] = map_file,
+            [UNBOUND_MAP_text] = map_text,
+            [UNBOUND_MAP_directory] = map_directory,
+            [UNBOUND_MAP_keepalive] = map_keepalive,
+            [UNBOUND_MAP_verbosity] = map_verbosity,
+            [UNBOUND_MAP_control_enable] = map_control_enable,
+        },
+};
+
+/* ---- dispatch ---- */
+
+/* In the order of their ends. */
+static const struct unbound_maps *const all_maps[] = {
+    &unbound_maps_values, &unbound_maps_server, &unbound_maps_cache,  &unbound_maps_recursion,
+    &unbound_maps_dnssec, &unbound_maps_dns64,  &unbound_maps_dnstap, &unbound_maps_zones,
+    &unbound_maps_rpz,    &unbound_maps_local,  &unbound_maps_shadow, &unbound_maps_tags,
+    &unbound_maps_views,
+};
+
+/* Modules may block names, and the output does not. */
+static void begin_unbound_clause(struct unbound_map_state *map,
+                                 const struct unbound_statement *statement)
+{
+    static const bool may_block[UNBOUND_CLAUSES] = {
+        [UNBOUND_CLAUSE_PYTHON] = true,
+        [UNBOUND_CLAUSE_DYNLIB] = true,
+    };
+    for (size_t i = 0; i < ARRAY_LEN(all_maps); i++)
+        if (all_maps[i]->begin)
+            all_maps[i]->begin(map, statement);
+    if (may_block[statement->clause])
+        map_warn(map, statement->origin, clause_notes[statement->clause]);
+}
+
+/* Returns the maps that have this one. */
+static const struct unbound_maps *find_maps(enum unbound_map id)
+{
+    size_t i = 0;
+
+    while (!all_maps[i]->map[id]) {
+        i++;
+        MUST(i < ARRAY_LEN(all_maps));
+    }
+    return all_maps[i];
+}
+
+void unbound_map_take(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const struct unbound_word *word = statement->word;
+
+    if (word)
+        find_maps(word->map)->map[word->map](map, statement);
+    else if (statement->begins_clause)
+        begin_unbound_clause(map, statement);
+    else
+        note_unknown(map, statement);
+}
+
+void unbound_map_end(struct unbound_map_state *map)
+{
+    for (size_t i = 0; i < ARRAY_LEN(all_maps); i++)
+        if (all_maps[i]->end)
+            all_maps[i]->end(map);
+    draft_account_rest(map->draft, "Not imported: nothing here corresponds to it.");
 }

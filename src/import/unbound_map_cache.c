@@ -35,7 +35,7 @@ static uint64_t parse_cache_size(const char *text)
     return *at ? 0 : size;
 }
 
-void map_cache_size(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_cache_size(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     uint64_t size = parse_cache_size(statement->args[0]);
     if (!size) {
@@ -64,7 +64,8 @@ static void end_size(struct unbound_map_state *map)
 
 /* ---- stale answers ---- */
 
-void map_serve_expired(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_serve_expired(struct unbound_map_state *map,
+                              const struct unbound_statement *statement)
 {
     struct unbound_value value = {.text = statement->args[0], .origin = statement->origin};
     bool yes;
@@ -109,7 +110,7 @@ static void end_stale(struct unbound_map_state *map)
 
 /* ---- upstreams ---- */
 
-void map_outgoing(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_outgoing(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     struct addr addr;
     char text[ADDR_TEXT_MAX];
@@ -128,7 +129,8 @@ void map_outgoing(struct unbound_map_state *map, const struct unbound_statement 
         draft_add(map->draft, "server.outgoing", word, statement->origin);
 }
 
-void map_tcp_upstream(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_tcp_upstream(struct unbound_map_state *map,
+                             const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -137,7 +139,8 @@ void map_tcp_upstream(struct unbound_map_state *map, const struct unbound_statem
     map->tcp_origin = yes ? statement->origin : NULL;
 }
 
-void map_tls_upstream(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_tls_upstream(struct unbound_map_state *map,
+                             const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -157,9 +160,21 @@ static void end_transport(struct unbound_map_state *map)
         draft_set(map->draft, "upstream.fallback", "none", map->tcp_origin);
 }
 
-void map_end_cache(struct unbound_map_state *map)
+static void map_end_cache(struct unbound_map_state *map)
 {
     end_size(map);
     end_stale(map);
     end_transport(map);
 }
+
+const struct unbound_maps unbound_maps_cache = {
+    .map =
+        {
+            [UNBOUND_MAP_cache_size] = map_cache_size,
+            [UNBOUND_MAP_serve_expired] = map_serve_expired,
+            [UNBOUND_MAP_outgoing] = map_outgoing,
+            [UNBOUND_MAP_tcp_upstream] = map_tcp_upstream,
+            [UNBOUND_MAP_tls_upstream] = map_tls_upstream,
+        },
+    .end = map_end_cache,
+};

@@ -5,14 +5,15 @@
 
 static const char prefix_path[] = "dns64.prefix", ignore_path[] = "dns64.ignore-aaaa";
 
-void map_dns64_prefix(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_dns64_prefix(struct unbound_map_state *map,
+                             const struct unbound_statement *statement)
 {
     draft_account(statement->origin);
     map->dns64_prefix =
         (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
 }
 
-void map_dns64_all(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_dns64_all(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -22,7 +23,7 @@ void map_dns64_all(struct unbound_map_state *map, const struct unbound_statement
         draft_add(map->draft, ignore_path, ".", statement->origin);
 }
 
-void map_end_dns64(struct unbound_map_state *map)
+static void map_end_dns64(struct unbound_map_state *map)
 {
     struct unbound_value *given = &map->dns64_prefix;
     if (!map_has_module(map, "dns64")) {
@@ -36,3 +37,12 @@ void map_end_dns64(struct unbound_map_state *map)
         draft_set(map->draft, prefix_path, prefix,
                   given->origin ? given->origin : map->modules.origin);
 }
+
+const struct unbound_maps unbound_maps_dns64 = {
+    .map =
+        {
+            [UNBOUND_MAP_dns64_prefix] = map_dns64_prefix,
+            [UNBOUND_MAP_dns64_all] = map_dns64_all,
+        },
+    .end = map_end_dns64,
+};

@@ -11,13 +11,13 @@
 
 static const char mode_path[] = "dnssec.validate";
 
-void map_modules(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_modules(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     draft_account(statement->origin);
     map->modules = (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
 }
 
-void map_permissive(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_permissive(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (!map_take_flag(map, statement, &map->is_permissive))
         return;
@@ -25,7 +25,7 @@ void map_permissive(struct unbound_map_state *map, const struct unbound_statemen
     map->permissive_origin = statement->origin;
 }
 
-void map_anchor(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_anchor(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word = map_word(map, statement, statement->args[0]);
     if (word)
@@ -44,7 +44,8 @@ static void map_updates(struct unbound_map_state *map, const struct unbound_stat
         "/var/lib/nailup and name it there.");
 }
 
-void map_anchor_file(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_anchor_file(struct unbound_map_state *map,
+                            const struct unbound_statement *statement)
 {
     const char *name = statement->args[0], *path = statement->word->path;
     draft_account(statement->origin);
@@ -63,7 +64,7 @@ void map_anchor_file(struct unbound_map_state *map, const struct unbound_stateme
         map_updates(map, statement);
 }
 
-void map_end_dnssec(struct unbound_map_state *map)
+static void map_end_dnssec(struct unbound_map_state *map)
 {
     const struct draft_origin *origin =
         map->modules.origin ? map->modules.origin : map->anchor_origin;
@@ -80,3 +81,14 @@ void map_end_dnssec(struct unbound_map_state *map)
                    "Unbound validates nothing without a trust anchor. nailup has those of the root "
                    "built in, so it does validate; dnssec.validate: no prevents that.");
 }
+
+const struct unbound_maps unbound_maps_dnssec = {
+    .map =
+        {
+            [UNBOUND_MAP_modules] = map_modules,
+            [UNBOUND_MAP_permissive] = map_permissive,
+            [UNBOUND_MAP_anchor] = map_anchor,
+            [UNBOUND_MAP_anchor_file] = map_anchor_file,
+        },
+    .end = map_end_dnssec,
+};

@@ -17,7 +17,8 @@ static const char *kind_of(struct unbound_map_state *map, const struct unbound_s
     return draft_format(map->draft, "%.*s", (int)(strlen(name) - (sizeof(kind_suffix) - 1)), name);
 }
 
-void map_dnstap_enable(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_dnstap_enable(struct unbound_map_state *map,
+                              const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -46,13 +47,15 @@ static void dnstap_keep(struct unbound_map_state *map, const struct unbound_stat
     map->dnstap_values = value;
 }
 
-void map_dnstap_text(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_dnstap_text(struct unbound_map_state *map,
+                            const struct unbound_statement *statement)
 {
     dnstap_keep(map, statement, statement->args[0]);
 }
 
 /* NULL: the file turns the kind off. */
-void map_dnstap_messages(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_dnstap_messages(struct unbound_map_state *map,
+                                const struct unbound_statement *statement)
 {
     bool yes;
     if (map_take_flag(map, statement, &yes))
@@ -155,7 +158,7 @@ static void dnstap_set_reader(struct unbound_map_state *map)
         dnstap_set(map, "dnstap-socket-path", "dnstap.socket", true);
 }
 
-void map_end_dnstap(struct unbound_map_state *map)
+static void map_end_dnstap(struct unbound_map_state *map)
 {
     map->dnstap_values = map_reversed(map->dnstap_values);
     if (!map->dnstap_origin) {
@@ -171,3 +174,13 @@ void map_end_dnstap(struct unbound_map_state *map)
     dnstap_set_sent(map, "dnstap-send-identity", "dnstap-identity", "dnstap.identity");
     dnstap_set_sent(map, "dnstap-send-version", "dnstap-version", "dnstap.version");
 }
+
+const struct unbound_maps unbound_maps_dnstap = {
+    .map =
+        {
+            [UNBOUND_MAP_dnstap_enable] = map_dnstap_enable,
+            [UNBOUND_MAP_dnstap_text] = map_dnstap_text,
+            [UNBOUND_MAP_dnstap_messages] = map_dnstap_messages,
+        },
+    .end = map_end_dnstap,
+};

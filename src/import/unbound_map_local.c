@@ -102,7 +102,7 @@ static bool is_wildcard(const char *text)
     return text[0] == '*' && text[1] == '.';
 }
 
-void map_local_zone(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_local_zone(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word = map_word(map, statement, statement->args[0]), *type = statement->args[1];
     if (!word)
@@ -144,7 +144,7 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
 
 /* ---- records ---- */
 
-void map_local_data(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_local_data(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word = map_word(map, statement, statement->args[0]);
     if (word && is_wildcard(statement->args[0]))
@@ -173,7 +173,8 @@ static const char *format_reverse_name(const struct addr *addr, char out[REVERSE
 }
 
 /* Reads "192.0.2.3 www.example", with an optional TTL in between. */
-void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_local_data_ptr(struct unbound_map_state *map,
+                               const struct unbound_statement *statement)
 {
     char ip[ADDR_TEXT_MAX], reverse[REVERSE_MAX];
     const char *text = statement->args[0];
@@ -218,7 +219,8 @@ static const char *const lan_zones[] = {
     "8.b.d.0.1.0.0.2.ip6.arpa",
 };
 
-void map_unblock_lan(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_unblock_lan(struct unbound_map_state *map,
+                            const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -248,7 +250,7 @@ static void unblock_range(struct unbound_map_state *map, unsigned from, unsigned
         unblock_zone(map, draft_format(map->draft, "%u.%s", at, above));
 }
 
-void map_end_local(struct unbound_map_state *map)
+static void map_end_local(struct unbound_map_state *map)
 {
     if (!map->unblock_origin)
         return;
@@ -260,3 +262,14 @@ void map_end_local(struct unbound_map_state *map)
                "Converted to zones with the action transparent; remove those that your servers do "
                "not serve.");
 }
+
+const struct unbound_maps unbound_maps_local = {
+    .map =
+        {
+            [UNBOUND_MAP_local_zone] = map_local_zone,
+            [UNBOUND_MAP_local_data] = map_local_data,
+            [UNBOUND_MAP_local_data_ptr] = map_local_data_ptr,
+            [UNBOUND_MAP_unblock_lan] = map_unblock_lan,
+        },
+    .end = map_end_local,
+};

@@ -8,7 +8,7 @@
 static const char list_path[] = "recursion.do-not-query";
 
 /* Copies one item of a list. */
-void map_item(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_item(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word =
         map_has_row(map, statement) ? map_word(map, statement, statement->args[0]) : NULL;
@@ -17,7 +17,7 @@ void map_item(struct unbound_map_state *map, const struct unbound_statement *sta
 }
 
 /* The names prefer-ip4 and prefer-ip6 end in the version. */
-void map_prefer(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_prefer(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *name = statement->word->name;
     bool yes;
@@ -30,7 +30,8 @@ void map_prefer(struct unbound_map_state *map, const struct unbound_statement *s
                   statement->origin);
 }
 
-void map_do_not_query(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_do_not_query(struct unbound_map_state *map,
+                             const struct unbound_statement *statement)
 {
     if (prefix_is_mapped(statement->args[0]))
         map_note(map, statement,
@@ -42,7 +43,8 @@ void map_do_not_query(struct unbound_map_state *map, const struct unbound_statem
         map->not_query_origin = statement->origin;
 }
 
-void map_not_localhost(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_not_localhost(struct unbound_map_state *map,
+                              const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -54,7 +56,7 @@ void map_not_localhost(struct unbound_map_state *map, const struct unbound_state
 }
 
 /* A given list replaces the default, which is this machine. */
-void map_end_recursion(struct unbound_map_state *map)
+static void map_end_recursion(struct unbound_map_state *map)
 {
     if (map->no_ip4)
         draft_set(map->draft, "recursion.ipv4", "no", map->family.origin);
@@ -70,3 +72,14 @@ void map_end_recursion(struct unbound_map_state *map)
     draft_add(map->draft, list_path, "127.0.0.0/8", origin);
     draft_add(map->draft, list_path, "\"::1\"", origin);
 }
+
+const struct unbound_maps unbound_maps_recursion = {
+    .map =
+        {
+            [UNBOUND_MAP_item] = map_item,
+            [UNBOUND_MAP_prefer] = map_prefer,
+            [UNBOUND_MAP_do_not_query] = map_do_not_query,
+            [UNBOUND_MAP_not_localhost] = map_not_localhost,
+        },
+    .end = map_end_recursion,
+};

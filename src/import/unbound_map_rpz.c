@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-void map_begin_rpz(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_begin_rpz(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     map->rpz = NULL;
     if (statement->clause != UNBOUND_CLAUSE_RPZ)
@@ -38,7 +38,7 @@ static void add_rpz_key(struct unbound_map_state *map, const struct unbound_stat
     draft_account(statement->origin);
 }
 
-void map_rpz_name(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_rpz_name(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (!map->rpz)
         return;
@@ -49,7 +49,7 @@ void map_rpz_name(struct unbound_map_state *map, const struct unbound_statement 
     draft_account(statement->origin);
 }
 
-void map_rpz_file(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_rpz_file(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *name = statement->args[0];
     if (!map->rpz)
@@ -75,25 +75,26 @@ static void keep_rpz_value(struct unbound_map_state *map, const struct unbound_s
     *list = value;
 }
 
-void map_rpz_primary(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_rpz_primary(struct unbound_map_state *map,
+                            const struct unbound_statement *statement)
 {
     if (map->rpz)
         keep_rpz_value(map, statement, &map->rpz->primaries);
 }
 
-void map_rpz_url(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_rpz_url(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->rpz)
         keep_rpz_value(map, statement, &map->rpz->urls);
 }
 
-void map_rpz_notify(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_rpz_notify(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->rpz)
         keep_rpz_value(map, statement, &map->rpz->notifies);
 }
 
-void map_rpz_key(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_rpz_key(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->rpz)
         add_rpz_key(map, statement, statement->args[0]);
@@ -145,7 +146,7 @@ static void note_order(struct unbound_map_state *map, const struct unbound_rpz *
                "rpz-passthru in the first zone of rpz.");
 }
 
-void map_end_rpz(struct unbound_map_state *map)
+static void map_end_rpz(struct unbound_map_state *map)
 {
     bool needs_order = has_local_data(map);
     static const char lost[] =
@@ -170,3 +171,17 @@ void map_end_rpz(struct unbound_map_state *map)
         map_warn(map, rpz->origin, lost);
     }
 }
+
+const struct unbound_maps unbound_maps_rpz = {
+    .map =
+        {
+            [UNBOUND_MAP_rpz_name] = map_rpz_name,
+            [UNBOUND_MAP_rpz_file] = map_rpz_file,
+            [UNBOUND_MAP_rpz_primary] = map_rpz_primary,
+            [UNBOUND_MAP_rpz_url] = map_rpz_url,
+            [UNBOUND_MAP_rpz_notify] = map_rpz_notify,
+            [UNBOUND_MAP_rpz_key] = map_rpz_key,
+        },
+    .begin = map_begin_rpz,
+    .end = map_end_rpz,
+};

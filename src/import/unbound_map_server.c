@@ -15,7 +15,7 @@ enum { LISTENERS_MAX = 256, HTTPS_PORT = 443, PLAIN_PORT = 53 };
 
 /* ---- listeners ---- */
 
-void map_interface(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_interface(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     struct unbound_value *value = map_keep(map, statement);
     if (!value)
@@ -24,8 +24,8 @@ void map_interface(struct unbound_map_state *map, const struct unbound_statement
     map->last_interface = &value->next;
 }
 
-void map_interface_automatic(struct unbound_map_state *map,
-                             const struct unbound_statement *statement)
+static void map_interface_automatic(struct unbound_map_state *map,
+                                    const struct unbound_statement *statement)
 {
     bool yes;
     if (map_take_flag(map, statement, &yes))
@@ -35,7 +35,7 @@ void map_interface_automatic(struct unbound_map_state *map,
 }
 
 /* port applies to all listeners; the other options name the ports with TLS. */
-void map_port(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_port(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     uint64_t port;
     if (!map_take_number(map, statement, &port))
@@ -54,7 +54,7 @@ void map_port(struct unbound_map_state *map, const struct unbound_statement *sta
     map->tls_ports[port / 8] |= (uint8_t)(1 << port % 8);
 }
 
-void map_family(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_family(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -75,7 +75,7 @@ void map_family(struct unbound_map_state *map, const struct unbound_statement *s
 }
 
 /* yes is the default and needs no note. */
-void map_protocol(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_protocol(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -197,7 +197,7 @@ static void mark_local(struct unbound_map_state *map, const char *text)
         map->has_local_v6 = true;
 }
 
-void map_access(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_access(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word = map_word(map, statement, statement->args[0]);
     if (prefix_is_mapped(statement->args[0])) {
@@ -237,7 +237,8 @@ static void end_access(struct unbound_map_state *map)
 
 /* ---- the rest ---- */
 
-void map_incoming_tcp(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_incoming_tcp(struct unbound_map_state *map,
+                             const struct unbound_statement *statement)
 {
     uint64_t number;
     if (!map_take_number(map, statement, &number))
@@ -274,7 +275,7 @@ static void end_incoming_tcp(struct unbound_map_state *map)
                   value->origin);
 }
 
-void map_ciphers(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_ciphers(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool is_suites = strcmp(statement->word->name, "tls-ciphersuites") == 0;
     draft_account(statement->origin);
@@ -302,7 +303,7 @@ static bool is_version(const struct unbound_statement *statement)
     return strcmp(statement->word->path, "server.version") == 0;
 }
 
-void map_identity(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_identity(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     struct unbound_value *value = is_version(statement) ? &map->version : &map->identity;
     if (value->origin)
@@ -310,7 +311,7 @@ void map_identity(struct unbound_map_state *map, const struct unbound_statement 
     *value = (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
 }
 
-void map_hide(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_hide(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -338,7 +339,8 @@ static void end_identity(struct unbound_map_state *map, const struct unbound_val
 }
 
 /* nailup has one line for a query and its answer, so either option asks for it. */
-void map_log_queries(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_log_queries(struct unbound_map_state *map,
+                            const struct unbound_statement *statement)
 {
     bool is_replies = strcmp(statement->word->name, "log-replies") == 0, yes;
     if (!map_take_flag(map, statement, &yes))
@@ -354,7 +356,7 @@ static void end_log(struct unbound_map_state *map)
         draft_set(map->draft, "log.queries", "yes", origin);
 }
 
-void map_end_server(struct unbound_map_state *map)
+static void map_end_server(struct unbound_map_state *map)
 {
     end_listeners(map);
     end_access(map);
@@ -364,3 +366,21 @@ void map_end_server(struct unbound_map_state *map)
     end_identity(map, &map->identity, "server.identity", map->hides_identity, map->shown_identity);
     end_log(map);
 }
+
+const struct unbound_maps unbound_maps_server = {
+    .map =
+        {
+            [UNBOUND_MAP_interface] = map_interface,
+            [UNBOUND_MAP_interface_automatic] = map_interface_automatic,
+            [UNBOUND_MAP_port] = map_port,
+            [UNBOUND_MAP_family] = map_family,
+            [UNBOUND_MAP_protocol] = map_protocol,
+            [UNBOUND_MAP_access] = map_access,
+            [UNBOUND_MAP_incoming_tcp] = map_incoming_tcp,
+            [UNBOUND_MAP_ciphers] = map_ciphers,
+            [UNBOUND_MAP_identity] = map_identity,
+            [UNBOUND_MAP_hide] = map_hide,
+            [UNBOUND_MAP_log_queries] = map_log_queries,
+        },
+    .end = map_end_server,
+};

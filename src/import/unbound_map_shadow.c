@@ -215,9 +215,13 @@ static void shadow_zones(struct unbound_map_state *map, struct unbound_view *vie
     name_map_free(shadow.names);
 }
 
-void map_end_shadows(struct unbound_map_state *map)
+static void map_end_shadows(struct unbound_map_state *map)
 {
     shadow_zones(map, NULL);
     for (struct unbound_view *view = map->views; view; view = view->next)
         shadow_zones(map, view);
 }
+
+const struct unbound_maps unbound_maps_shadow = {
+    .end = map_end_shadows,
+};

@@ -58,7 +58,7 @@ static uint32_t read_tags(struct unbound_map_state *map, const struct unbound_st
 
 /* ---- the lines ---- */
 
-void map_define_tag(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_define_tag(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     (void)map;
     draft_account(statement->origin);
@@ -88,19 +88,19 @@ static struct unbound_tagged *add_tagged(struct unbound_map_state *map,
 }
 
 /* If several lines give a prefix, only the last one counts. */
-void map_access_tag(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_access_tag(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const struct unbound_tagged *tagged = add_tagged(map, statement, &map->last_client_tag);
     for (struct unbound_tagged *at = map->client_tags; tagged && at != tagged; at = at->next)
         at->is_void = at->is_void || strcmp(at->word, tagged->word) == 0;
 }
 
-void map_zone_tag(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_tag(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     (void)add_tagged(map, statement, &map->last_zone_tag);
 }
 
-void map_rpz_tags(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_rpz_tags(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (!map->rpz)
         return;
@@ -260,7 +260,7 @@ static void note_all_unused(struct unbound_map_state *map)
             note_unused(map, rpz->origin, rpz->tags);
 }
 
-void map_end_tags(struct unbound_map_state *map)
+static void map_end_tags(struct unbound_map_state *map)
 {
     struct name_map *zones = map_zones(map);
     if (!zones) {
@@ -278,3 +278,14 @@ void map_end_tags(struct unbound_map_state *map)
     note_all_unused(map);
     name_map_free(zones);
 }
+
+const struct unbound_maps unbound_maps_tags = {
+    .map =
+        {
+            [UNBOUND_MAP_define_tag] = map_define_tag,
+            [UNBOUND_MAP_access_tag] = map_access_tag,
+            [UNBOUND_MAP_zone_tag] = map_zone_tag,
+            [UNBOUND_MAP_rpz_tags] = map_rpz_tags,
+        },
+    .end = map_end_tags,
+};

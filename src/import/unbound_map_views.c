@@ -27,7 +27,7 @@ struct unbound_view *map_new_view(struct unbound_map_state *map, const struct dr
     return view;
 }
 
-void map_begin_view(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_begin_view(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool is_view = statement->clause == UNBOUND_CLAUSE_VIEW;
     map->view = is_view ? map_new_view(map, statement->origin) : NULL;
@@ -47,7 +47,7 @@ struct unbound_value *map_keep_in_view(struct unbound_map_state *map, struct unb
     return value;
 }
 
-void map_view_name(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_view_name(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (!map->view)
         return;
@@ -59,7 +59,7 @@ void map_view_name(struct unbound_map_state *map, const struct unbound_statement
         map->view->name_origin = statement->origin;
 }
 
-void map_view_first(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_view_first(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->view && map_take_flag(map, statement, &map->view->asks_all))
         map->view->first_origin = statement->origin;
@@ -82,7 +82,8 @@ void map_add_view_client(struct unbound_map_state *map, const char *prefix, cons
     draft_account(origin);
 }
 
-void map_access_view(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_access_view(struct unbound_map_state *map,
+                            const struct unbound_statement *statement)
 {
     const char *prefix = map_word(map, statement, statement->args[0]);
     const char *view = map_word(map, statement, statement->args[1]);
@@ -208,7 +209,7 @@ static void end_view(struct unbound_map_state *map, const struct unbound_view *v
     view_end_lines(map, view, !item);
 }
 
-void map_end_views(struct unbound_map_state *map)
+static void map_end_views(struct unbound_map_state *map)
 {
     static const char unknown[] = "Not imported: no view has this name.";
     static const char twice[] = "Not imported: a later line gives this prefix another view.";
@@ -222,3 +223,14 @@ void map_end_views(struct unbound_map_state *map)
             map_warn(map, at->origin, unknown);
     }
 }
+
+const struct unbound_maps unbound_maps_views = {
+    .map =
+        {
+            [UNBOUND_MAP_view_name] = map_view_name,
+            [UNBOUND_MAP_view_first] = map_view_first,
+            [UNBOUND_MAP_access_view] = map_access_view,
+        },
+    .begin = map_begin_view,
+    .end = map_end_views,
+};

@@ -22,7 +22,7 @@ static const char lost_with_zone[] = "Not imported, because its zone is not.";
 
 /* ---- what a clause says ---- */
 
-void map_begin_zone(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_begin_zone(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     map->zone = NULL;
     if (statement->clause != UNBOUND_CLAUSE_FORWARD && statement->clause != UNBOUND_CLAUSE_STUB &&
@@ -38,7 +38,7 @@ void map_begin_zone(struct unbound_map_state *map, const struct unbound_statemen
     map->last_zone = &zone->next;
 }
 
-void map_zone_name(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_name(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (!map->zone)
         return;
@@ -50,7 +50,7 @@ void map_zone_name(struct unbound_map_state *map, const struct unbound_statement
     }
 }
 
-void map_zone_addr(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_addr(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     struct unbound_value *value = map->zone ? map_keep(map, statement) : NULL;
     if (!value)
@@ -59,7 +59,7 @@ void map_zone_addr(struct unbound_map_state *map, const struct unbound_statement
     map->zone->addresses = value;
 }
 
-void map_zone_host(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_host(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     map_zone_addr(map, statement);
     if (map->zone && map->zone->addresses)
@@ -80,25 +80,26 @@ static void take_zone_flag(struct unbound_map_state *map, const struct unbound_s
     *origin = statement->origin;
 }
 
-void map_zone_tls(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_tls(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->zone)
         take_zone_flag(map, statement, &map->zone->tls, &map->zone->tls_origin);
 }
 
-void map_zone_tcp(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_tcp(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->zone)
         take_zone_flag(map, statement, &map->zone->tcp, &map->zone->tcp_origin);
 }
 
-void map_zone_no_cache(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_no_cache(struct unbound_map_state *map,
+                              const struct unbound_statement *statement)
 {
     if (map->zone)
         take_zone_flag(map, statement, &map->zone->no_cache, &map->zone->cache_origin);
 }
 
-void map_zone_first(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_first(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->zone)
         take_zone_flag(map, statement, &map->zone->first, &map->zone->first_origin);
@@ -125,26 +126,28 @@ static bool take_option_flag(struct unbound_map_state *map,
     return map->zone && map_take_flag(map, statement, yes) && keep_option(map, statement);
 }
 
-void map_zone_fallback(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_fallback(struct unbound_map_state *map,
+                              const struct unbound_statement *statement)
 {
     bool yes;
     if (take_option_flag(map, statement, &yes))
         map->zone->fallback = yes;
 }
 
-void map_zone_file(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_file(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (keep_option(map, statement))
         map->zone->file = *statement->args[0] ? statement->args[0] : NULL;
 }
 
-void map_zone_url(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_url(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (keep_option(map, statement))
         map->zone->has_url = true;
 }
 
-void map_zone_notify(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_notify(struct unbound_map_state *map,
+                            const struct unbound_statement *statement)
 {
     struct unbound_value *value = map->zone ? map_keep(map, statement) : NULL;
     if (!value)
@@ -153,29 +156,32 @@ void map_zone_notify(struct unbound_map_state *map, const struct unbound_stateme
     map->zone->notifies = value;
 }
 
-void map_zone_downstream(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_downstream(struct unbound_map_state *map,
+                                const struct unbound_statement *statement)
 {
     bool yes;
     if (take_option_flag(map, statement, &yes))
         map->zone->no_clients = !yes;
 }
 
-void map_zone_upstream(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_upstream(struct unbound_map_state *map,
+                              const struct unbound_statement *statement)
 {
     bool yes;
     if (take_option_flag(map, statement, &yes))
         map->zone->no_upstream = !yes;
 }
 
-void map_zone_zonemd(struct unbound_map_state *map, const struct unbound_statement *statement)
+static void map_zone_zonemd(struct unbound_map_state *map,
+                            const struct unbound_statement *statement)
 {
     bool yes;
     if (take_option_flag(map, statement, &yes))
         map->zone->checks_zonemd = yes;
 }
 
-void map_zone_zonemd_absence(struct unbound_map_state *map,
-                             const struct unbound_statement *statement)
+static void map_zone_zonemd_absence(struct unbound_map_state *map,
+                                    const struct unbound_statement *statement)
 {
     bool yes;
     if (take_option_flag(map, statement, &yes))
@@ -438,7 +444,7 @@ static void end_zone(struct unbound_map_state *map, const struct unbound_zone *z
 
 /* Clauses of the same kind are converted together: a forward-zone takes precedence over a
  * stub-zone. */
-void map_end_zones(struct unbound_map_state *map)
+static void map_end_zones(struct unbound_map_state *map)
 {
     static const enum unbound_clause order[] = {UNBOUND_CLAUSE_FORWARD, UNBOUND_CLAUSE_STUB,
                                                 UNBOUND_CLAUSE_AUTH};
@@ -447,3 +453,26 @@ void map_end_zones(struct unbound_map_state *map)
             if (zone->clause == order[i])
                 end_zone(map, zone);
 }
+
+const struct unbound_maps unbound_maps_zones = {
+    .map =
+        {
+            [UNBOUND_MAP_zone_name] = map_zone_name,
+            [UNBOUND_MAP_zone_addr] = map_zone_addr,
+            [UNBOUND_MAP_zone_host] = map_zone_host,
+            [UNBOUND_MAP_zone_tls] = map_zone_tls,
+            [UNBOUND_MAP_zone_tcp] = map_zone_tcp,
+            [UNBOUND_MAP_zone_no_cache] = map_zone_no_cache,
+            [UNBOUND_MAP_zone_first] = map_zone_first,
+            [UNBOUND_MAP_zone_fallback] = map_zone_fallback,
+            [UNBOUND_MAP_zone_file] = map_zone_file,
+            [UNBOUND_MAP_zone_url] = map_zone_url,
+            [UNBOUND_MAP_zone_notify] = map_zone_notify,
+            [UNBOUND_MAP_zone_downstream] = map_zone_downstream,
+            [UNBOUND_MAP_zone_upstream] = map_zone_upstream,
+            [UNBOUND_MAP_zone_zonemd] = map_zone_zonemd,
+            [UNBOUND_MAP_zone_zonemd_absence] = map_zone_zonemd_absence,
+        },
+    .begin = map_begin_zone,
+    .end = map_end_zones,
+};

@@ -4,46 +4,42 @@
 #define NAILUP_IMPORT_UNBOUND_MAPS_H
 
 /*
- * The maps: one function for each kind of conversion in unbound_words.def. Only unbound_map.c calls
- * them, through its table. No map calls a map of another file.
+ * The maps: one function for each kind of conversion in unbound_words.def. Each file has the maps
+ * of one subject and shows them in one table. unbound_map.c calls them. No map calls a map of
+ * another file.
  */
 
 #include "import/unbound_map_state.h"
 #include "import/unbound_words.h"
 
-/* Converts a statement, or keeps it until everything is read. */
-#define MAP(name)                                                                                  \
-    void map_##name(struct unbound_map_state *map, const struct unbound_statement *statement);
-UNBOUND_MAPS(MAP)
-#undef MAP
+/* Takes a statement: converts it, or keeps it until everything is read. */
+typedef void unbound_map_function(struct unbound_map_state *map,
+                                  const struct unbound_statement *statement);
 
-/* Begins a zone: the next options of its clause belong to it. */
-void map_begin_zone(struct unbound_map_state *map, const struct unbound_statement *statement);
+/* The maps of one file. */
+struct unbound_maps {
+    unbound_map_function *map[UNBOUND_MAP_COUNT]; /* NULL: another file has it */
+    unbound_map_function *begin; /* a clause begins: the next options belong to it; or NULL */
+    /* Everything is read: converts the kept statements; or NULL. */
+    void (*end)(struct unbound_map_state *map);
+};
 
-/* Begins a response policy zone, or a view, in the same way. */
-void map_begin_rpz(struct unbound_map_state *map, const struct unbound_statement *statement);
-void map_begin_view(struct unbound_map_state *map, const struct unbound_statement *statement);
+extern const struct unbound_maps unbound_maps_server, unbound_maps_cache, unbound_maps_recursion,
+    unbound_maps_dnssec, unbound_maps_dns64, unbound_maps_dnstap, unbound_maps_zones,
+    unbound_maps_rpz;
 
-/* Each converts what the maps of one file have kept. */
-void map_end_server(struct unbound_map_state *map);
-void map_end_cache(struct unbound_map_state *map);
-void map_end_recursion(struct unbound_map_state *map);
-void map_end_dnssec(struct unbound_map_state *map);
-void map_end_dns64(struct unbound_map_state *map);
-void map_end_dnstap(struct unbound_map_state *map);
-void map_end_zones(struct unbound_map_state *map);
-void map_end_rpz(struct unbound_map_state *map);
+/* Its end adds the zones of unblock-lan-zones that no line names. */
+extern const struct unbound_maps unbound_maps_local;
 
-/* Adds the zones of unblock-lan-zones that no line names. Before map_end_shadows(). */
-void map_end_local(struct unbound_map_state *map);
+/* Its end repeats local zones for the zones with servers below them. After the one of local. */
+extern const struct unbound_maps unbound_maps_shadow;
 
-/* Repeats local zones for the zones with servers below them. Before map_end_tags(). */
-void map_end_shadows(struct unbound_map_state *map);
+/* Its end makes a view of each set of tags that clients have, and adds the local data of all other
+ * clients. After the ones of rpz and shadow. */
+extern const struct unbound_maps unbound_maps_tags;
 
-/* Makes a view of each set of tags that clients have, and adds the local data of all other clients.
- * After map_end_rpz() and before map_end_views(). */
-void map_end_tags(struct unbound_map_state *map);
-void map_end_views(struct unbound_map_state *map);
+/* After the one of tags. */
+extern const struct unbound_maps unbound_maps_views;
 
 /* Returns an empty view at the end of the list. NULL: out of memory, which the draft records. */
 struct unbound_view *map_new_view(struct unbound_map_state *map, const struct draft_origin *origin);

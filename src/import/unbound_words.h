@@ -96,6 +96,7 @@ enum unbound_map {
 #define MAP(name) UNBOUND_MAP_##name,
     UNBOUND_MAPS(MAP)
 #undef MAP
+        UNBOUND_MAP_COUNT
 };
 
 struct unbound_word {

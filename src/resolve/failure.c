@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "dns/edns.h"
 #include "dns/rrtype.h"
 
@@ -55,6 +56,22 @@ struct failure failure_of_exchange(const struct exchange_failure *exchange, uint
                                                : FAILURE_UNREACHED;
         failure.loss = loss_of(exchange);
     }
+    return failure;
+}
+
+struct failure failure_of_answer(const struct answer *answer)
+{
+    MUST(answer->kind == ANSWER_FAILURE && answer->ede_count <= FAILURE_EDE_MAX);
+    struct failure failure = {
+        .rcode = header_rcode(answer->message.data),
+        .cache = answer->ttl_s != 0,
+        .ede_count = answer->ede_count,
+        .is_bogus = answer->security == SECURITY_BOGUS,
+        .error = answer->error,
+        .text = answer->text,
+    };
+    for (unsigned i = 0; i < answer->ede_count; i++)
+        failure.ede[i] = answer->ede[i];
     return failure;
 }
 

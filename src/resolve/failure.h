@@ -50,6 +50,10 @@ void failure_add_ede(struct failure *failure, uint16_t code);
  */
 struct failure failure_of_exchange(const struct exchange_failure *exchange, uint16_t ede);
 
+/* Returns the failure that a subtask's answer tells: one of ANSWER_FAILURE (MUST). Borrows its
+ * text. */
+struct failure failure_of_answer(const struct answer *answer);
+
 /*
  * Writes the sentence that a client gets with the extended errors 22 and 23: which zone's servers
  * fail, and how. It has no address. zone belongs to the servers. Returns out, or NULL where the

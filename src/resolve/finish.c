@@ -20,6 +20,7 @@
 #include "resolve/linger.h"
 #include "resolve/sentinel.h"
 #include "resolve/stale.h"
+#include "resolve/subtasks.h"
 #include "resolve/task_ask.h"
 #include "resolve/task_trace.h"
 #include "resolve/zone_answers.h"
@@ -30,10 +31,10 @@ static void finish_stop(struct task *task)
     if (task->state != TASK_PARTING)
         exchange_stop(&task->exchange);
     task_ask_drop(task);
-    list_remove(&task->node); /* of tasks->put_off */
+    list_remove(&task->node); /* of tasks->turn */
     timer_stop(&task->wait);
     timer_stop(&task->clock);
-    tasks_leave_subs(task);
+    subtasks_leave(task);
 }
 
 static void finish_as(struct task *task, enum task_state state)

@@ -35,4 +35,20 @@ static inline bool iterate_world_lacks(const struct iterate_world *world, int fa
     return world->lacks && world->lacks(world->context, family);
 }
 
+/* Returns the rules of recursion without addresses of an IP version that has no route. If no
+ * version has a route, the rules stay as they are. */
+static inline struct iterate_rules iterate_world_rules(const struct iterate_world *world)
+{
+    if (!world)
+        return (struct iterate_rules){.ipv4 = true, .ipv6 = true};
+    struct iterate_rules rules = world->rules;
+    bool lacks_ipv4 = iterate_world_lacks(world, AF_INET),
+         lacks_ipv6 = iterate_world_lacks(world, AF_INET6);
+    if (lacks_ipv4 != lacks_ipv6) {
+        rules.ipv4 = rules.ipv4 && !lacks_ipv4;
+        rules.ipv6 = rules.ipv6 && !lacks_ipv6;
+    }
+    return rules;
+}
+
 #endif

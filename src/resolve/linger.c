@@ -7,6 +7,8 @@
  */
 #include "resolve/linger.h"
 
+#include "resolve/task_clock.h"
+
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -66,13 +68,10 @@ bool linger_begin(struct task *task)
 
 void linger_wake(struct task *task)
 {
-    struct loop *loop = task->tasks->loop;
     linger_leave(task);
     task_move(task, TASK_DECIDING);
     task->events_left = TASK_EVENTS_MAX;
-    task->deadline = TASK_DEADLINE_END;
-    task->ends_at = loop_now(loop) + TASK_WALL_US;
-    timer_start(loop, &task->clock, task->ends_at);
+    task_clock_start_end(task);
 }
 
 void linger_again(struct task *task)

@@ -4,6 +4,7 @@
 
 #include "local/local_answer.h"
 #include "local/local_names.h"
+#include "resolve/subtasks.h"
 #include "resolve/task_trace.h"
 #include "resolve/task_validate.h"
 #include "resolve/zone_answers.h"

@@ -24,14 +24,14 @@
 #include "resolve/strategy_alias.h"
 #include "resolve/strategy_iterate.h"
 #include "resolve/sub_answers.h"
+#include "resolve/subtasks.h"
 #include "resolve/task_ask.h"
+#include "resolve/task_clock.h"
 #include "resolve/task_read.h"
 #include "resolve/task_trace.h"
 #include "resolve/task_validate.h"
 #include "resolve/variant.h"
 #include "resolve/zone_answers.h"
-
-enum { DEPENDS_STEPS_MAX = 256 /* tasks that one search for a dependence looks at */ };
 
 /* The parts of an event that its steps may use. */
 struct at_hand {
@@ -46,7 +46,6 @@ struct at_hand {
 static void feed(struct task *task, struct at_hand *at_hand);
 static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again);
 static void resume_validation(struct task *task, const struct validation_event *event);
-static void verify_again(struct tasks *tasks);
 static void end_unjudged(struct task *task);
 static void hear_zone(struct task *task);
 static void ask_keys_early(struct task *task, unsigned asked_labels);
@@ -107,12 +106,12 @@ static void task_on_wait_over(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, wait);
     struct tasks *tasks = task->tasks;
-    bool was_following = task->state == TASK_FOLLOWING;
-    MUST(was_following || task->state == TASK_UNASKED);
+    enum task_state state = task->state;
+    MUST(state == TASK_FOLLOWING || state == TASK_ASKING_HERE || state == TASK_UNASKED);
     task_ask_stop(task);
-    if (was_following)
+    if (state == TASK_FOLLOWING)
         feed_event(task, &(struct event){.kind = EVENT_FOLLOWED}, NULL);
-    else if (task->asks_here)
+    else if (state == TASK_ASKING_HERE)
         hear_zone(task);
     else
         fail_unasked(task);
@@ -120,29 +119,17 @@ static void task_on_wait_over(struct timer *timer)
     finish_deliver(tasks);
 }
 
-/* Each turn of the loop has a bounded time for verifications. The tasks that wait longest come
- * first. A task is resumed only while there is time, because its validation asks for its keys again
- * then. */
-static void task_on_verify_again(struct timer *timer)
+/* Verifications of these tasks were put off. */
+static void task_on_turn(struct timer *timer)
 {
-    struct tasks *tasks = CONTAINER_OF(timer, struct tasks, verify_again);
-    task_validate_begin_turn(tasks);
-    while (!list_is_empty(&tasks->put_off) && !task_validate_is_turn_used_up(tasks)) {
-        struct task *task = LIST_ITEM(list_take_first(&tasks->put_off), struct task, node);
+    struct tasks *tasks = CONTAINER_OF(timer, struct tasks, turn.next);
+    verify_turn_begin(&tasks->turn);
+    for (struct list *node; (node = verify_turn_take(&tasks->turn));) {
+        struct task *task = LIST_ITEM(node, struct task, node);
         resume_validation(task, &(struct validation_event){.kind = VALIDATION_RESUMED});
         settle(task);
     }
-    if (!list_is_empty(&tasks->put_off))
-        verify_again(tasks);
     finish_deliver(tasks);
-}
-
-/* The timer is due in the next turn of the loop, and not a tick of its clock later. */
-static void verify_again(struct tasks *tasks)
-{
-    uint64_t now = loop_now(tasks->loop);
-    tasks->verify_again.on_due = task_on_verify_again;
-    timer_start(tasks->loop, &tasks->verify_again, now - now % US_PER_MS);
 }
 
 /* A newer query to unproven servers took the place of this query. */
@@ -168,26 +155,12 @@ static bool waits_in_vain(const struct task *task)
     return task->state == TASK_VALIDATING && !task_is_enforced(task);
 }
 
-static void start_end(struct task *task)
-{
-    task->deadline = TASK_DEADLINE_END;
-    timer_start(task->tasks->loop, &task->clock, task->ends_at);
-}
-
-/* 0: a stale answer never comes before the end. */
-static uint64_t stale_timeout_us(const struct tasks *tasks)
-{
-    uint64_t us = cache_stale_timeout_us(tasks->cache);
-    return us < TASK_WALL_US ? us : 0;
-}
-
 /* The clients have waited long enough. */
 static void end_patience(struct task *task)
 {
-    start_end(task);
     if (waits_in_vain(task))
         end_unjudged(task);
-    else if (!task->bogus && stale_timeout_us(task->tasks))
+    else if (!task->bogus && task_clock_allows_stale(task->tasks))
         finish_stale(task);
 }
 
@@ -205,27 +178,12 @@ static void task_on_clock(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, clock);
     struct tasks *tasks = task->tasks;
-    if (task->deadline == TASK_DEADLINE_PATIENCE)
+    if (task_clock_pass(task) == TASK_DEADLINE_PATIENCE)
         end_patience(task);
     else
         end_in_time(task);
     settle(task);
     finish_deliver(tasks);
-}
-
-static void start_clock(struct task *task)
-{
-    struct loop *loop = task->tasks->loop;
-    uint64_t now = loop_now(loop), patience_us = stale_timeout_us(task->tasks);
-    task->ends_at = now + TASK_WALL_US;
-    if (!patience_us && task_validates(task) && !task_is_enforced(task))
-        patience_us = TASK_VERDICT_US;
-    if (!patience_us) {
-        start_end(task);
-        return;
-    }
-    task->deadline = TASK_DEADLINE_PATIENCE;
-    timer_start(loop, &task->clock, now + patience_us);
 }
 
 /* ---- zone cuts ---- */
@@ -331,32 +289,15 @@ static bool has_servers(const struct tasks *tasks, const struct zone *zone)
     return zone->group_len || (zone->is_authoritative && tasks->world);
 }
 
-/* Gives the task a budget where the zone's questions need one. The question may have begun in a
- * zone that is not validated, and an alias may lead to one that is. Keys and DS records are
- * validated in every zone. False: out of memory. */
-static bool give_budget(struct task *task, const struct zone *zone)
-{
-    bool validates = zone->validates || task->key.view == CACHE_VIEW_TRUST;
-    bool is_needed = zone->is_authoritative || validates;
-    if (is_needed && !task->budget)
-        task->budget = budget_new(loop_now(task->tasks->loop));
-    if (task->budget && validates)
-        budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
-                                VALIDATION_QUESTION_FAILURES_MAX);
-    if (task->budget)
-        task->budget->is_recursive |= zone->is_authoritative;
-    return task->budget || !is_needed;
-}
-
 /* Resolves the question by this zone from now on. False, and nothing has changed: the zone has no
  * servers, or out of memory. */
 static bool change_zone(struct task *task, const struct zone *zone)
 {
-    if (!has_servers(task->tasks, zone) || !give_budget(task, zone))
+    if (!has_servers(task->tasks, zone) || !tasks_give_budget(task, zone))
         return false;
     task_ask_stop(task);
     task_ask_drop(task);
-    tasks_leave_subs(task);
+    subtasks_leave(task);
     route_hold(zone);
     route_drop(task->zone);
     task->zone = zone;
@@ -434,7 +375,7 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         step_absent(task, step->name, at_hand);
         break;
     case STEP_LEAVE:
-        tasks_leave_subs(task);
+        subtasks_leave(task);
         break;
     case STEP_DONE:
         step_done(task, at_hand);
@@ -448,22 +389,6 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
     }
 }
 
-/* Returns the rules of recursion without addresses of an IP version that has no route. If no
- * version has a route, the rules stay as they are. */
-static struct iterate_rules rules_of(const struct iterate_world *world)
-{
-    if (!world)
-        return (struct iterate_rules){.ipv4 = true, .ipv6 = true};
-    struct iterate_rules rules = world->rules;
-    bool lacks_ipv4 = iterate_world_lacks(world, AF_INET),
-         lacks_ipv6 = iterate_world_lacks(world, AF_INET6);
-    if (lacks_ipv4 != lacks_ipv6) {
-        rules.ipv4 = rules.ipv4 && !lacks_ipv4;
-        rules.ipv6 = rules.ipv6 && !lacks_ipv6;
-    }
-    return rules;
-}
-
 static void feed(struct task *task, struct at_hand *at_hand)
 {
     if (!task->events_left) {
@@ -475,7 +400,7 @@ static void feed(struct task *task, struct at_hand *at_hand)
     steps.count = 0;
     struct iterate_rules rules = {0}; /* recursion only */
     if (task->zone->is_authoritative)
-        rules = rules_of(task->tasks->world);
+        rules = iterate_world_rules(task->tasks->world);
     struct strategy_view view = {
         .question = &task->question,
         .zone = task->zone,
@@ -601,39 +526,31 @@ static void retry_bogus(struct task *task)
         fail_as_bogus(task);
 }
 
-/* The answer of a zone held here is bogus. Asking it again would change nothing: its servers are
- * asked, if they may be. */
-static void refuse_held_zone(struct task *task, const struct validating *validating,
-                             const struct verdict *verdict, const struct addr *server)
-{
-    if (zone_answers_may_avoid(task)) {
-        task->avoids_here = true;
-        task->asks_here = false;
-        feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
-    } else if (task_validate_note_bogus(task, validating, verdict, server)) {
-        fail_as_bogus(task);
-    } else {
-        task_fail(task, stat_failures_other, EDE_OTHER, false);
-    }
-}
-
-/* The answer is bogus: its servers are asked again, or the task fails. */
+/* The answer is bogus: servers are asked again, or the task fails. Asking a zone held here again
+ * would change nothing: its servers are asked, if they may be. */
 static void refuse_bogus(struct task *task, const struct validating *validating,
                          const struct verdict *verdict, const struct addr *server)
 {
     task_ask_stop(task);
-    if (task->asks_here) {
-        refuse_held_zone(task, validating, verdict, server);
+    if (task->asks_here && zone_answers_may_avoid(task)) {
+        task->avoids_here = true;
+        task->asks_here = false;
+        feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
         return;
     }
-    if (verdict->is_unsigned)
+    if (verdict->is_unsigned && !task->asks_here)
         task_ask_doubt_no_edns(task);
-    if (!task_validate_note_bogus(task, validating, verdict, server))
-        task_fail(task, stat_failures_other, EDE_OTHER, false);
-    else if (task_validate_may_retry(task, validating, verdict))
+    switch (task_validate_refuse(task, validating, verdict, server)) {
+    case REFUSAL_RETRY:
         retry_bogus(task);
-    else
+        break;
+    case REFUSAL_FINAL:
         fail_as_bogus(task);
+        break;
+    case REFUSAL_NOT_NOTED:
+        task_fail(task, stat_failures_other, EDE_OTHER, false);
+        break;
+    }
 }
 
 /* A better answer came after a bogus one. */
@@ -672,8 +589,7 @@ static void put_off(struct task *task)
 {
     struct tasks *tasks = task->tasks;
     STATS_INC(tasks->stats, validation_bound_turn);
-    list_append(&tasks->put_off, &task->node);
-    verify_again(tasks);
+    verify_turn_put_off(&tasks->turn, &task->node, task_on_turn);
 }
 
 /* Lets the validation wait for a question, or for the next turn. Clients that were patient do not
@@ -705,9 +621,7 @@ static void note_verdict(const struct task *task, const struct verdict *verdict,
                          const struct addr *server)
 {
     struct cache_key keys;
-    task_validate_note(task, verdict, server);
-    if (task_validate_doubts_forwarder(task, verdict, &keys) ||
-        task_validate_doubts_clock(task, verdict, &keys))
+    if (task_validate_note(task, verdict, server, &keys))
         task_refresh(task->tasks, task->space, &keys);
 }
 
@@ -812,7 +726,7 @@ static void end_harvest(struct task *task, const struct held_message *held,
     struct task_judged judged = {&held->validating.machine, verdict};
     read->answer = NULL;
     if (verdict->security != SECURITY_BOGUS) {
-        task_validate_note(task, verdict, &held->from.source.addr);
+        note_verdict(task, verdict, &held->from.source.addr);
         task_read(task, &held->from, &judged, &task->tasks->judged, read);
     }
     if (!read->answer) {
@@ -831,7 +745,7 @@ static void end_validation(struct task *task, struct task_reading *read,
     struct held_message *held = task->held;
     const struct addr *server = &held->from.source.addr;
     task->held = NULL;
-    list_remove(&task->node); /* of tasks->put_off */
+    list_remove(&task->node); /* of tasks->turn */
     task_move(task, TASK_DECIDING);
     if (verdict && !held->is_harvest)
         note_verdict(task, verdict, server);
@@ -851,7 +765,7 @@ static void end_validation(struct task *task, struct task_reading *read,
 static void end_unjudged(struct task *task)
 {
     struct task_reading read;
-    tasks_leave_sub(&task->sub[TASK_SUB_VALIDATION]);
+    subtask_leave(&task->sub[TASK_SUB_VALIDATION]);
     task_read_kind(task, task->held->from.message, &read);
     end_validation(task, &read, NULL);
 }
@@ -919,22 +833,10 @@ static void hear_zone(struct task *task)
 
 /* ---- events of the exchange ---- */
 
-/* Gives the task a new budget: it runs as if it had started now, and the time of the former one may
- * be over. Out of memory: it keeps that one. */
-static void renew_budget(struct task *task)
-{
-    struct budget *former = task->budget;
-    task->budget = NULL;
-    if (former && give_budget(task, task->zone))
-        tasks_drop_budget(task->tasks, former);
-    else
-        task->budget = former;
-}
-
 static void wake(struct task *task)
 {
     linger_wake(task);
-    renew_budget(task);
+    tasks_renew_budget(task);
 }
 
 static enum exchange_verdict task_on_answer(void *owner, const struct exchange_answer *from)
@@ -1015,6 +917,7 @@ static struct task *take_in(struct tasks *tasks, struct space *space, const stru
     if (!task)
         return NULL;
     tasks->sub_count += depth > 0;
+    subtasks_init(task);
     task->zone = zone;
     route_hold(zone);
     task->source.addr.sa.sa_family = AF_UNSPEC;
@@ -1089,8 +992,8 @@ static bool start_with_wildcard(struct task *task)
 
 static void start_with(struct task *task, const struct event *event, const struct answer *answer)
 {
-    start_clock(task);
-    bool has_budget = give_budget(task, task->zone);
+    task_clock_start(task);
+    bool has_budget = tasks_give_budget(task, task->zone);
     if (task_is_traced(task))
         task_trace_begun(task);
     if (!has_budget)
@@ -1124,7 +1027,7 @@ static void resume(struct task *task)
     if (task->state != TASK_LINGERING)
         return;
     wake(task);
-    start_clock(task);
+    task_clock_start(task);
     exchange_resume(&task->exchange);
     task_move(task, TASK_ASKING);
 }
@@ -1163,14 +1066,7 @@ static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer
         return;
     }
     if (answer->kind == ANSWER_FAILURE) {
-        struct failure failure = {.rcode = header_rcode(answer->message.data),
-                                  .cache = answer->ttl_s != 0};
-        failure.ede_count = answer->ede_count;
-        for (unsigned i = 0; i < answer->ede_count; i++)
-            failure.ede[i] = answer->ede[i];
-        failure.error = answer->error;
-        failure.text = answer->text;
-        failure.is_bogus = answer->security == SECURITY_BOGUS;
+        struct failure failure = failure_of_answer(answer);
         feed_sub_failure(task, tag, &failure);
         return;
     }
@@ -1195,8 +1091,7 @@ static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
     struct subtask *sub = CONTAINER_OF(waiter, struct subtask, waiter);
     struct task *task = sub->parent;
     struct question question = sub->child->question; /* it lives until all waiters are called */
-    sub->child = NULL;
-    task->subs--;
+    subtask_end(sub);
     if (task->state == TASK_WAITING)
         task_move(task, TASK_DECIDING);
     if (waiter->source)
@@ -1206,50 +1101,6 @@ static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
     else
         feed_sub_answer(task, sub->tag, answer);
     settle(task);
-}
-
-/* A validation has a reserved place, because the strategy may use all others meanwhile. */
-static struct subtask *free_sub(struct task *task, uint16_t tag)
-{
-    struct subtask *reserved = &task->sub[TASK_SUB_VALIDATION];
-    if (tag == TASK_TAG_VALIDATION)
-        return reserved->child ? NULL : reserved;
-    for (unsigned i = 0; i < TASK_SUB_VALIDATION; i++)
-        if (!task->sub[i].child)
-            return &task->sub[i];
-    return NULL;
-}
-
-/* Makes task wait for child. Call it before the child starts, so that a search for a cycle sees
- * it. */
-static void link_sub(struct task *task, struct subtask *sub, struct task *child)
-{
-    sub->waiter.on_answer = on_sub_answer;
-    sub->waiter.takes_stale = false; /* the client's own question may have one */
-    sub->parent = task;
-    sub->child = child;
-    sub->is_joined = false;
-    task->subs++;
-    list_append(&child->waiters, &sub->waiter.node);
-}
-
-/* Whether task waits for other, directly or through subtasks. Returns true when the search takes
- * too many steps. */
-static bool depends(const struct task *task, const struct task *other, unsigned *steps_left)
-{
-    if (task == other || !*steps_left)
-        return true;
-    --*steps_left;
-    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++)
-        if (task->sub[i].child && depends(task->sub[i].child, other, steps_left))
-            return true;
-    return false;
-}
-
-static bool is_loop(const struct task *child, const struct task *parent)
-{
-    unsigned steps_left = DEPENDS_STEPS_MAX;
-    return depends(child, parent, &steps_left);
 }
 
 /* Makes the subtask of a question that is not answered yet. */
@@ -1272,22 +1123,22 @@ static bool join_sub(struct task *task, const struct sub_answers *found, bool is
     struct tasks *tasks = task->tasks;
     const struct cache_key *key = &found->key;
     struct task *running = tasks_find(tasks, key);
-    struct subtask *sub = free_sub(task, tag);
+    struct subtask *sub = subtasks_place(task, tag);
     if (!running && tag == TASK_TAG_VALIDATION) /* two waiters of one answer may need its keys */
         running = tasks_find_finished(tasks, key);
     *ede = EDE_OTHER;
     if (sub)
         sub->tag = tag;
-    if (!sub || task->depth >= (tag ? TASK_DEPTH_ALL_MAX : TASK_DEPTH_MAX))
+    if (!sub || subtasks_are_too_deep(task, tag))
         return false;
     bool is_lookup = tag >= DESCENT_TAG_ADDRESS && tag != TASK_TAG_VALIDATION;
     if (is_lookup && task->lookups_above == TASK_LOOKUPS_DEPTH_MAX)
         return false;
     if (running) {
         *ede = EDE_INVALID_DATA; /* a cycle, or the search was too long */
-        if (is_loop(running, task))
+        if (subtasks_would_loop(task, running))
             return false;
-        link_sub(task, sub, running);
+        subtask_link(sub, task, running, on_sub_answer);
         sub->is_joined = !again;
         resume(running);
         if (task_is_traced(task))
@@ -1302,7 +1153,7 @@ static bool join_sub(struct task *task, const struct sub_answers *found, bool is
         *ede = EDE_NO_REACHABLE_AUTHORITY;
     if (result != RESOLVER_WAITING)
         return false;
-    link_sub(task, sub, child);
+    subtask_link(sub, task, child, on_sub_answer);
     child->client = task->client;
     child->lookups_above = (uint8_t)(task->lookups_above + is_lookup);
     if (task->is_refresh)

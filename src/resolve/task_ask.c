@@ -470,8 +470,11 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
         if (task_is_traced(task))
             task_trace_follows(task, delegation_zone(ask->cut), &ask->question);
         break;
-    case GROUP_HERE:
-    case GROUP_NONE: /* the strategy may have more steps: it learns of this later */
+    case GROUP_HERE: /* the strategy may have more steps: it learns the answer later */
+        timer_start(loop, &task->wait, loop_now(loop));
+        task_move(task, TASK_ASKING_HERE);
+        break;
+    case GROUP_NONE: /* likewise */
         timer_start(loop, &task->wait, loop_now(loop));
         task_move(task, TASK_UNASKED);
         break;

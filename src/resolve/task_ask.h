@@ -23,7 +23,8 @@
 /* Asks the servers of a configured zone: ASKING. */
 void task_ask(struct task *task, const struct step_ask *ask);
 
-/* Asks the servers of a zone cut: ASKING, FOLLOWING, or UNASKED where no server may be asked. */
+/* Asks the servers of a zone cut, or a zone held here in their place: ASKING, ASKING_HERE,
+ * FOLLOWING, or UNASKED where no server may be asked. */
 void task_ask_cut(struct task *task, const struct step_ask_cut *ask);
 
 /* The last answer lacks signatures that its zone has. From now on the servers of its exchange are

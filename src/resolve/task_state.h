@@ -7,7 +7,7 @@
  * The life of a task. Subtasks may run in any state from DECIDING to WAITING; the state names what
  * the task itself waits for.
  *
- *   free --> deciding <--> asking, following, unasked, waiting, validating
+ *   free --> deciding <--> asking, asking here, following, unasked, waiting, validating
  *                |
  *                |--> answered --> free
  *                |--> failed ----> free
@@ -21,11 +21,14 @@
 #define TASK_STATES(TASK_STATE)                                                                    \
     TASK_STATE(FREE, "free", TASK_BIT(DECIDING), "has no question; its memory waits for reuse")    \
     TASK_STATE(DECIDING, "deciding",                                                               \
-               TASK_BIT(ASKING) | TASK_BIT(FOLLOWING) | TASK_BIT(UNASKED) | TASK_BIT(WAITING) |    \
-                   TASK_BIT(VALIDATING) | TASK_BIT(LINGERING) | TASK_ENDS,                         \
+               TASK_BIT(ASKING) | TASK_BIT(ASKING_HERE) | TASK_BIT(FOLLOWING) |                    \
+                   TASK_BIT(UNASKED) | TASK_BIT(WAITING) | TASK_BIT(VALIDATING) |                  \
+                   TASK_BIT(LINGERING) | TASK_ENDS,                                                \
                "is on the stack: its strategy chooses the next steps")                             \
     TASK_STATE(ASKING, "asking", TASK_BIT(DECIDING) | TASK_ENDS,                                   \
                "has an exchange under way; the exchange has its own deadline")                     \
+    TASK_STATE(ASKING_HERE, "asking here", TASK_BIT(DECIDING) | TASK_ENDS,                         \
+               "asks a zone held here in place of its servers, at the end of this turn")           \
     TASK_STATE(FOLLOWING, "following", TASK_BIT(DECIDING) | TASK_ENDS,                             \
                "waits for a task that sends the same query; TASK_FOLLOW_US")                       \
     TASK_STATE(UNASKED, "unasked", TASK_BIT(DECIDING) | TASK_ENDS,                                 \

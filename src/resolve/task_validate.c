@@ -288,32 +288,12 @@ static bool step_known(struct task *task, struct validating *validating,
 
 /* ---- verifications ---- */
 
-void task_validate_begin_turn(const struct tasks *tasks)
-{
-    tasks->validator->turn_at = loop_now(tasks->loop);
-    tasks->validator->turn_us = 0;
-}
-
-bool task_validate_is_turn_used_up(const struct tasks *tasks)
-{
-    if (tasks->validator->turn_at != loop_now(tasks->loop))
-        task_validate_begin_turn(tasks);
-    return tasks->validator->turn_us >= VERIFY_TURN_US;
-}
-
-/* Tasks that were put off have precedence. */
-static bool must_put_off(const struct tasks *tasks, const struct validation_event *event)
-{
-    return task_validate_is_turn_used_up(tasks) ||
-           (event->kind != VALIDATION_RESUMED && !list_is_empty(&tasks->put_off));
-}
-
 /* Whether this turn skips a message altogether. Otherwise a message with signatures would be read,
  * put off, and read again. */
-static bool must_put_off_whole(const struct tasks *tasks, const struct message *message,
+static bool must_put_off_whole(struct tasks *tasks, const struct message *message,
                                const struct validation_event *event)
 {
-    if (event->kind != VALIDATION_STARTED || !must_put_off(tasks, event))
+    if (event->kind != VALIDATION_STARTED || verify_turn_has_time(&tasks->turn, false))
         return false;
     return rrsets_are_signed(message, SECTION_ANSWER) ||
            rrsets_are_signed(message, SECTION_AUTHORITY);
@@ -369,7 +349,7 @@ static bool run_verification(struct task *task, const struct validation_step *st
     uint64_t began_at = loop_cpu_us(tasks->loop);
     bool is_right = verify_run(validator->verifier, &step->job);
     uint64_t us = loop_cpu_us(tasks->loop) - began_at;
-    validator->turn_us += us;
+    verify_turn_add(&tasks->turn, us);
     signer_load_add(&validator->load, step->zone, us, loop_now(tasks->loop));
     count_verification(tasks->stats, step->job.algorithm,
                        is_right ? VERIFICATION_RIGHT : VERIFICATION_WRONG);
@@ -523,7 +503,7 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
                 *verdict = above_share(task, step.zone);
                 return VALIDATE_VERDICT;
             }
-            if (must_put_off(task->tasks, event))
+            if (!verify_turn_has_time(&task->tasks->turn, event->kind == VALIDATION_RESUMED))
                 return VALIDATE_PUT_OFF;
             step_verify(task, validating, &view, &mark, &step);
             break;
@@ -639,17 +619,21 @@ static __attribute__((noinline)) bool doubts_unsigned(const struct task *task,
            lacks_anchor_keys(task, anchors_find(anchors, name_root()), key);
 }
 
-bool task_validate_doubts_forwarder(const struct task *task, const struct verdict *verdict,
-                                    struct cache_key *key)
+/* A forwarder for all names answers without signatures. If it sends the keys of the root without
+ * them too, it strips; if not, it has private names. */
+static bool doubts_forwarder(const struct task *task, const struct verdict *verdict,
+                             struct cache_key *keys)
 {
-    return verdict->is_unsigned && !task->zone->is_authoritative && doubts_unsigned(task, key);
+    return verdict->is_unsigned && !task->zone->is_authoritative && doubts_unsigned(task, keys);
 }
 
-bool task_validate_doubts_clock(const struct task *task, const struct verdict *verdict,
-                                struct cache_key *key)
+/* The dates of a signature do not fit the clock, so the keys of the closest trust anchor were not
+ * even needed. If their dates do not fit either, the clock is in doubt. */
+static bool doubts_clock(const struct task *task, const struct verdict *verdict,
+                         struct cache_key *keys)
 {
     return verdict->since_s && verdict->security == SECURITY_BOGUS &&
-           lacks_anchor_keys(task, task_validate_anchor(task->tasks, &task->question), key);
+           lacks_anchor_keys(task, task_validate_anchor(task->tasks, &task->question), keys);
 }
 
 /* Notes keys of a trust anchor whose dates do not fit the clock, until keys of it are validated.
@@ -673,8 +657,8 @@ static __attribute__((noinline)) void note_anchor_dates(const struct task *task,
                                             .is_expired = verdict->ede == EDE_SIGNATURE_EXPIRED});
 }
 
-void task_validate_note(const struct task *task, const struct verdict *verdict,
-                        const struct addr *server)
+bool task_validate_note(const struct task *task, const struct verdict *verdict,
+                        const struct addr *server, struct cache_key *keys)
 {
     static const enum stat results[] = {
         [SECURITY_INSECURE] = stat_validations_insecure,
@@ -692,10 +676,12 @@ void task_validate_note(const struct task *task, const struct verdict *verdict,
         note_signatures(task, verdict, server);
     if (task_is_traced(task))
         task_trace_verdict(task, verdict);
+    return doubts_forwarder(task, verdict, keys) || doubts_clock(task, verdict, keys);
 }
 
-bool task_validate_note_bogus(struct task *task, const struct validating *validating,
-                              const struct verdict *verdict, const struct addr *server)
+/* False: out of memory. */
+static bool note_bogus(struct task *task, const struct validating *validating,
+                       const struct verdict *verdict, const struct addr *server)
 {
     struct task_bogus *bogus = task->bogus;
     if (!bogus) {
@@ -721,10 +707,20 @@ bool task_validate_note_bogus(struct task *task, const struct validating *valida
     return true;
 }
 
-bool task_validate_may_retry(const struct task *task, const struct validating *validating,
-                             const struct verdict *verdict)
+/* Other servers may have a better answer, and the bound is not reached. A zone held here would give
+ * the same answer again. */
+static bool may_retry(const struct task *task, const struct validating *validating,
+                      const struct verdict *verdict)
 {
-    return !verdict->is_spent && !verdict->is_unreachable && !verdict->is_final &&
-           !validating->lacks_answer && task->budget->verify_failures_left &&
+    return !task->asks_here && !verdict->is_spent && !verdict->is_unreachable &&
+           !verdict->is_final && !validating->lacks_answer && task->budget->verify_failures_left &&
            task->bogus->count <= VALIDATE_RETRIES_MAX && !task->tasks->closing;
+}
+
+enum refusal task_validate_refuse(struct task *task, const struct validating *validating,
+                                  const struct verdict *verdict, const struct addr *server)
+{
+    if (!note_bogus(task, validating, verdict, server))
+        return REFUSAL_NOT_NOTED;
+    return may_retry(task, validating, verdict) ? REFUSAL_RETRY : REFUSAL_FINAL;
 }

@@ -25,9 +25,6 @@
 /* How often the servers are asked again after a bogus answer. */
 enum { VALIDATE_RETRIES_MAX = 2 };
 
-/* The tag of the subtask that a validation waits for. */
-enum { TASK_TAG_VALIDATION = 0xffff };
-
 /* The answers of a task that failed to validate. */
 struct task_bogus {
     unsigned count; /* of servers */
@@ -49,10 +46,6 @@ enum validate_result {
     VALIDATE_PUT_OFF, /* this turn of the loop has verified enough: RESUMED is the next event */
 };
 
-/* Verifications in one turn of the loop; another one begins only below this bound. Other clients
- * wait that long for their hits. */
-#define VERIFY_TURN_US 500
-
 /* Returns the anchor that decides about the question, trusted or negative; NULL: none. */
 const struct anchor *task_validate_anchor(const struct tasks *tasks,
                                           const struct question *question);
@@ -67,12 +60,12 @@ static inline bool task_is_enforced(const struct task *task)
  * not before it is the last hope, because the strategy refuses it. */
 bool task_validate_concerns(const struct task *task, const struct response *response);
 
-/* Begins; *event is the first event. */
 /* Whether the message is unsigned and comes from a zone that was just found to be insecure. Then
  * *verdict is set as a validation would set it, and no validation need begin. */
 bool task_validate_knows_insecure(const struct task *task, const struct message *message,
                                   const struct response *response, struct verdict *verdict);
 
+/* Begins; *event is the first event. */
 void task_validate_begin(struct task *task, struct validating *validating,
                          struct validation_event *event);
 
@@ -98,38 +91,24 @@ struct validation_event task_validate_event(struct validating *validating,
 struct validation_event task_validate_refusal(struct validating *validating, uint16_t ede,
                                               bool is_room);
 
-/* Whether verifications wait for the next turn of the loop. */
-bool task_validate_is_turn_used_up(const struct tasks *tasks);
-
-/* Notes that a turn begins, which the clock may not show. */
-void task_validate_begin_turn(const struct tasks *tasks);
-
 /* Whether the clock is known to be wrong, so that the end of a signature is not known. */
 bool task_validate_clock_is_behind(const struct tasks *tasks);
 
-/* Counts and logs the verdict about the answer of this server. */
-void task_validate_note(const struct task *task, const struct verdict *verdict,
-                        const struct addr *server);
+/* Counts and logs the verdict about the answer of this server. Returns whether the keys of a trust
+ * anchor should be asked for now, and sets their key of the cache: they show whether a forwarder
+ * strips signatures, or whether the clock is right. */
+MUST_USE bool task_validate_note(const struct task *task, const struct verdict *verdict,
+                                 const struct addr *server, struct cache_key *keys);
 
-/* Whether the keys of the root should be asked for after this verdict, and under which key of the
- * cache. The reason: a forwarder for all names answers without signatures. If it answers that
- * question without them too, it strips; if not, it has private names. */
-bool task_validate_doubts_forwarder(const struct task *task, const struct verdict *verdict,
-                                    struct cache_key *key);
+/* The fate of a task after a bogus answer. */
+enum refusal {
+    REFUSAL_RETRY,     /* the servers may be asked again */
+    REFUSAL_FINAL,     /* the task fails as task->bogus says */
+    REFUSAL_NOT_NOTED, /* out of memory */
+};
 
-/* Whether the keys of the closest trust anchor should be asked for after this verdict, and under
- * which key of the cache. The reason: the dates of a signature do not fit the clock, so the keys
- * were not even needed. If their dates do not fit either, the clock is in doubt. */
-bool task_validate_doubts_clock(const struct task *task, const struct verdict *verdict,
-                                struct cache_key *key);
-
-/* Notes that this server's answer is bogus, and why. False: out of memory. */
-bool task_validate_note_bogus(struct task *task, const struct validating *validating,
-                              const struct verdict *verdict, const struct addr *server);
-
-/* Whether the servers may be asked again after this bogus answer: other servers may have a better
- * one, and the bound is not reached. */
-bool task_validate_may_retry(const struct task *task, const struct validating *validating,
-                             const struct verdict *verdict);
+/* Notes in task->bogus that this server's answer is bogus, and why. */
+enum refusal task_validate_refuse(struct task *task, const struct validating *validating,
+                                  const struct verdict *verdict, const struct addr *server);
 
 #endif

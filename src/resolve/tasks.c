@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The table and the memory of tasks. task.c decides what a task does.
+ * The table, the memory and the budgets of tasks. task.c decides what a task does.
  *
  * Invariant: a task in the table runs or lingers. At most one task of a key is current; it comes
  * before tasks of former routes. The memory of tasks is freed only with the worker, so code that
@@ -16,6 +16,7 @@
 #include "recurse/lame.h"
 #include "resolve/held_message.h"
 #include "resolve/trace.h"
+#include "validate/validation.h"
 
 struct slab {
     struct list node;
@@ -47,8 +48,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
     list_init(&tasks->finished);
-    list_init(&tasks->put_off);
-    timer_init(&tasks->verify_again, NULL);
+    verify_turn_init(&tasks->turn, tasks->loop);
     list_init(&tasks->lingering);
     tasks->lingering_count = 0;
     tasks->lame = lame_new();
@@ -58,8 +58,8 @@ bool tasks_init(struct tasks *tasks, size_t max)
 void tasks_deinit(struct tasks *tasks)
 {
     MUST(tasks->count == 0 && tasks->held_bytes == 0 && tasks->traces == 0);
-    MUST(list_is_empty(&tasks->finished) && list_is_empty(&tasks->put_off));
-    timer_stop(&tasks->verify_again);
+    MUST(list_is_empty(&tasks->finished));
+    verify_turn_deinit(&tasks->turn);
     retries_deinit(&tasks->retries);
     for (struct list *node; (node = list_take_first(&tasks->slabs));)
         free(LIST_ITEM(node, struct slab, node));
@@ -179,7 +179,6 @@ static void reset(struct task *task, struct tasks *tasks, struct space *space,
     list_init(&task->waiters);
     task_move(task, TASK_DECIDING);
     task->depth = 0;
-    task->subs = 0;
     task->is_refresh = false;
     task->events_left = TASK_EVENTS_MAX;
     task->local_changes = space->local_changes;
@@ -192,8 +191,6 @@ static void reset(struct task *task, struct tasks *tasks, struct space *space,
     task->client = 0;
     task->held = NULL;
     task->owned = NULL;
-    for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
-        task->sub[i].child = NULL;
     copy_key(&task->key, key);
     task->question = (struct question){
         .name = {task->key.name, task->key.name_len},
@@ -247,6 +244,23 @@ bool tasks_has_verdict(const struct space *space, const struct cache_key *key,
     return !zone || !zone->validates;
 }
 
+/* ---- budgets ---- */
+
+/* Zones with forwarders and without validation need none: a question causes one exchange there. */
+bool tasks_give_budget(struct task *task, const struct zone *zone)
+{
+    bool validates = zone->validates || task->key.view == CACHE_VIEW_TRUST;
+    bool is_needed = zone->is_authoritative || validates;
+    if (is_needed && !task->budget)
+        task->budget = budget_new(loop_now(task->tasks->loop));
+    if (task->budget && validates)
+        budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
+                                VALIDATION_QUESTION_FAILURES_MAX);
+    if (task->budget)
+        task->budget->is_recursive |= zone->is_authoritative;
+    return task->budget || !is_needed;
+}
+
 static void count_reached(struct stats *stats, unsigned reached)
 {
     static const enum stat bounds[] = {
@@ -280,6 +294,18 @@ void tasks_drop_budget(struct tasks *tasks, struct budget *budget)
     budget_unref(budget);
 }
 
+void tasks_renew_budget(struct task *task)
+{
+    struct budget *former = task->budget;
+    task->budget = NULL;
+    if (former && tasks_give_budget(task, task->zone))
+        tasks_drop_budget(task->tasks, former);
+    else
+        task->budget = former;
+}
+
+/* ---- the end of a task ---- */
+
 void tasks_give(struct tasks *tasks, struct task *task)
 {
     MUST(list_is_empty(&task->waiters));
@@ -303,21 +329,6 @@ void tasks_give(struct tasks *tasks, struct task *task)
     task->trace = NULL;
     task_move(task, TASK_FREE);
     list_prepend(&tasks->idle, &task->node);
-}
-
-void tasks_leave_sub(struct subtask *sub)
-{
-    if (!sub->child)
-        return;
-    list_remove(&sub->waiter.node);
-    sub->child = NULL;
-    sub->parent->subs--;
-}
-
-void tasks_leave_subs(struct task *task)
-{
-    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++)
-        tasks_leave_sub(&task->sub[i]);
 }
 
 bool tasks_may_refresh(const struct tasks *tasks)

@@ -28,6 +28,7 @@
 #include "resolve/space.h"
 #include "resolve/strategy.h"
 #include "resolve/task_state.h"
+#include "resolve/verify_turn.h"
 #include "resolve/waiter.h"
 #include "upstream/exchange.h"
 
@@ -77,7 +78,7 @@ struct trace;
 struct validator;
 struct zone_set;
 
-/* A question that a task waits for. In use while child is set. */
+/* A question that a task waits for (subtasks.h). In use while child is set. */
 struct subtask {
     struct waiter waiter; /* in the child's list */
     struct task *parent, *child;
@@ -114,7 +115,7 @@ struct task {
     uint8_t depth;
     uint8_t lookups_above; /* look-ups of addresses that need this task, below each other */
     uint8_t subs;          /* in use */
-    bool asks_here;        /* UNASKED: a zone held here answers in place of servers */
+    bool asks_here;        /* the last query was for a zone held here, in place of its servers */
     bool avoids_here;      /* such an answer was bogus: servers are asked */
     bool is_early;         /* nothing waited for it at its start (early_keys.h) */
     bool is_refresh;       /* renews an answer that is still live, or a part of it */
@@ -135,7 +136,7 @@ struct task {
     struct failure failure;    /* FAILED, PARTING */
     char *failure_text;        /* that failure borrows; owned, or NULL */
     struct tap_source source;  /* the server that answered last, useful or not */
-    struct timer wait;         /* FOLLOWING, UNASKED: when the state ends */
+    struct timer wait;         /* ASKING_HERE, FOLLOWING, UNASKED: when the state ends */
     struct timer clock;        /* all running states: when `deadline` is due */
     uint64_t ends_at;          /* TASK_WALL_US after its start */
     struct subtask sub[TASK_SUBS_MAX];
@@ -171,8 +172,7 @@ struct tasks {
 
     struct retries retries; /* of refreshes */
 
-    struct list put_off;       /* struct task: their verifications wait for a turn of the loop */
-    struct timer verify_again; /* armed while put_off has tasks */
+    struct verify_turn turn;
 
     struct list finished;    /* waiting for delivery */
     struct turn_end deliver; /* where no caller up the stack delivers */
@@ -258,17 +258,20 @@ static inline const struct local_names *tasks_local(const struct tasks *tasks,
 /* Takes a task out of the table: equal questions no longer join it. */
 void tasks_unlink(struct tasks *tasks, struct task *task);
 
+/* Gives the task a budget where the zone's questions need one. The question may have begun in a
+ * zone that is not validated, and an alias may lead to one that is. Keys and DS records are
+ * validated in every zone. False: out of memory. */
+MUST_USE bool tasks_give_budget(struct task *task, const struct zone *zone);
+
+/* Gives the task a new budget: it runs as if it had started now, and the time of the former one may
+ * be over. Out of memory: it keeps that one. */
+void tasks_renew_budget(struct task *task);
+
 /* Drops a task's reference to a budget. The last one counts the work. NULL is fine. */
 void tasks_drop_budget(struct tasks *tasks, struct budget *budget);
 
 /* Frees an unlinked task and what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
-
-/* Stops the wait for this subtask, which continues. No effect on an unused place. */
-void tasks_leave_sub(struct subtask *sub);
-
-/* Stops the wait for all subtasks, which continue. */
-void tasks_leave_subs(struct task *task);
 
 /* Whether one more refresh has room. */
 bool tasks_may_refresh(const struct tasks *tasks);

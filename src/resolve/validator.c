@@ -16,7 +16,6 @@ struct validator *validator_new(void)
         return NULL;
     }
     validator->serial = 0;
-    validator->turn_at = validator->turn_us = 0;
     signer_load_init(&validator->load);
     insecure_zones_init(&validator->insecure);
     validator->space.owner = 0;

@@ -36,7 +36,6 @@ struct validator {
     struct verify_memo *memo;
     uint64_t serial; /* of the last validation */
     struct validating now;
-    uint64_t turn_at, turn_us; /* verifications in the turn of the loop that began at turn_at */
     struct signer_load load;
     struct insecure_zones insecure;
     bool has_do_clients;  /* some client's question had DO */

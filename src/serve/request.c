@@ -73,7 +73,7 @@ static void request_free(struct requests *requests, struct request *request)
     list_prepend(&requests->spares, &request->node);
 }
 
-/* Whether the client of this request has left. */
+/* The client of this request waits no longer. A drain ends with the last one that it waits for. */
 static void uncount_waiting(struct requests *requests, const struct request *request)
 {
     requests->waiting_count--;

@@ -37,6 +37,14 @@ enum attempt_failure {
     ATTEMPT_MALFORMED, /* the reply belongs to the question, but does not parse */
 };
 
+/* The purpose of an attempt. */
+enum attempt_role {
+    ATTEMPT_QUERY, /* to get the answer */
+    ATTEMPT_PROBE, /* in addition, to find out whether a silent connection is dead: its failure
+                      changes nothing */
+    ATTEMPT_WATCH, /* in addition to late datagrams: it is sent if a connection opens */
+};
+
 struct attempt_handler {
     /* The answer came. The attempt has ended and stays valid until the return. */
     void (*on_answer)(struct attempt *attempt, const struct message *message, uint64_t rtt_us);
@@ -56,6 +64,7 @@ struct attempt {
     const struct attempt_handler *handler;
     void *owner;
     enum attempt_state state;
+    enum attempt_role role;
     uint16_t index; /* the upstream's index in its group */
     uint8_t nth;    /* number of earlier attempts at this upstream for this question */
     bool over_stream;
@@ -63,8 +72,6 @@ struct attempt {
     bool is_only;         /* the only server: it gets more time before the next query */
     bool without_edns;    /* the server did not understand EDNS, or did not answer */
     bool has_our_cookie;  /* the answer has it, which off-path attackers do not know */
-    bool is_probe;        /* sent in addition to the real attempt, so its failure changes nothing */
-    bool is_watch;        /* in addition to late datagrams: it is sent if a connection opens */
     bool lacked_route;    /* the datagram could not leave this machine */
     bool is_counted_cold; /* waited for a dial or was diverted by one */
     uint16_t id;

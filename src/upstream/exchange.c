@@ -103,7 +103,7 @@ static void count_attempt(struct exchange *exchange, int by)
 /* No copy of the question was sent yet, so no bound counts it. */
 static bool is_watching(const struct attempt *attempt)
 {
-    return attempt->is_watch && !attempt->sent_at;
+    return attempt->role == ATTEMPT_WATCH && !attempt->sent_at;
 }
 
 /* Queries to this server on a stream or waiting for one. Probes do not count: a stream in doubt is
@@ -114,8 +114,8 @@ static unsigned count_by_stream(const struct exchange *exchange, unsigned index)
     LIST_EACH(node, &exchange->attempts)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        count += attempt->index == index && attempt->over_stream && !attempt->is_probe &&
-                 !is_watching(attempt);
+        count += attempt->index == index && attempt->over_stream &&
+                 attempt->role != ATTEMPT_PROBE && !is_watching(attempt);
     }
     return count;
 }
@@ -293,7 +293,7 @@ static void probe_silent_conn(struct exchange *exchange, unsigned index)
     struct attempt *attempt = conn ? new_attempt(exchange, index) : NULL;
     if (!attempt)
         return;
-    attempt->is_probe = true;
+    attempt->role = ATTEMPT_PROBE;
     if (attempt_send_stream(attempt, conn))
         return;
     exchange->silent--;
@@ -408,7 +408,7 @@ static void watch_for_return(struct exchange *exchange, unsigned index)
     struct attempt *attempt = new_attempt(exchange, index);
     if (!attempt)
         return;
-    attempt->is_watch = true;
+    attempt->role = ATTEMPT_WATCH;
     exchange->silent--;
     count_attempt(exchange, -1);
     if (!attempt_wait_return(attempt, exchange->ends_at))
@@ -566,7 +566,7 @@ void exchange_stop(struct exchange *exchange)
  * up. */
 static bool is_worth_waiting(const struct attempt *attempt)
 {
-    return attempt->sent_on && !attempt->is_probe;
+    return attempt->sent_on && attempt->role != ATTEMPT_PROBE;
 }
 
 /* The exchange failed. If its owner lingers, it keeps the attempts that may still bring an answer.
@@ -668,7 +668,8 @@ static void exchange_on_answer(struct attempt *attempt, const struct message *me
     unsigned index = attempt->index;
     bool stopped = false;
 
-    exchange->silent -= !attempt->is_watch;
+    if (attempt->role != ATTEMPT_WATCH)
+        exchange->silent--;
     attempt_free(attempt);
     exchange->stopped = &stopped;
     enum exchange_verdict verdict = exchange->handler->on_answer(exchange->owner, &answer);
@@ -738,7 +739,8 @@ static bool is_asked_by_stream(const struct exchange *exchange, unsigned index)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
         if (attempt->index == index && attempt->over_stream &&
-            !attempt_state_is_silent(attempt->state) && !attempt->is_probe && !is_watching(attempt))
+            !attempt_state_is_silent(attempt->state) && attempt->role != ATTEMPT_PROBE &&
+            !is_watching(attempt))
             return true;
     }
     return false;
@@ -789,7 +791,7 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
 {
     struct exchange *exchange = exchange_of(attempt);
     unsigned index = attempt->index;
-    bool replaced = attempt->state >= ATTEMPT_SILENT || attempt->is_probe;
+    bool replaced = attempt->state >= ATTEMPT_SILENT || attempt->role == ATTEMPT_PROBE;
     bool diverted = !attempt->over_stream || attempt->upstream != exchange->group[index];
 
     if (is_watching(attempt)) {
@@ -799,12 +801,12 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
     }
     if (exchange->active)
         report_loss(attempt, exchange_failure_word(why));
-    if (!attempt->is_watch && (!attempt->sent_at || is_heard(why)))
+    if (attempt->role != ATTEMPT_WATCH && (!attempt->sent_at || is_heard(why)))
         exchange->silent--;
     if (why == ATTEMPT_CLOSED && attempt->state != ATTEMPT_WAITING && !replaced)
         forgive_stream(exchange, index);
-    if (why == ATTEMPT_CLOSED && attempt->upstream->pool.useless > 0 && !attempt->is_watch &&
-        is_bound_by_time(exchange, attempt))
+    if (why == ATTEMPT_CLOSED && attempt->upstream->pool.useless > 0 &&
+        attempt->role != ATTEMPT_WATCH && is_bound_by_time(exchange, attempt))
         count_attempt(exchange, -1);
     attempt_free(attempt);
     if (!exchange->active) { /* the exchange lingers, or stops and fails its other attempts */
@@ -841,7 +843,7 @@ static void exchange_on_slow(struct attempt *attempt)
     } else {
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
     }
-    if (!exchange->active || attempt->is_probe || is_new_and_slow(exchange, attempt))
+    if (!exchange->active || attempt->role == ATTEMPT_PROBE || is_new_and_slow(exchange, attempt))
         return;
     advance(exchange, WAY_ELSEWHERE, silent);
     if (!attempt->over_stream)
@@ -873,7 +875,7 @@ static void exchange_on_overdue(struct attempt *attempt)
     note_network(exchange, attempt->index, exchange_loss_text(ATTEMPT_TIMED_OUT));
     if (!attempt->over_stream)
         drop_overdue_datagram(exchange, attempt);
-    if (attempt->is_probe || has_attempt(exchange, PROMISE_FRESH))
+    if (attempt->role == ATTEMPT_PROBE || has_attempt(exchange, PROMISE_FRESH))
         return;
     count_retry(exchange, ATTEMPT_TIMED_OUT);
     advance(exchange, silent ? WAY_ELSEWHERE : WAY_ANY, silent);

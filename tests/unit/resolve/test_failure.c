@@ -73,6 +73,49 @@ static void test_a_long_name_is_cut(void **state)
     assert_non_null(strstr(text, "... answers: this machine has no route to them"));
 }
 
+/* Returns a failure as a task tells it to its waiters. */
+static struct answer failed_answer(uint8_t *wire)
+{
+    memset(wire, 0, HEADER_LEN);
+    wire[3] = RCODE_SERVFAIL;
+    return (struct answer){.kind = ANSWER_FAILURE,
+                           .message = span_of(wire, HEADER_LEN),
+                           .ttl_s = 5,
+                           .ede_count = 2,
+                           .ede = {EDE_DNSSEC_BOGUS, EDE_NETWORK_ERROR},
+                           .security = SECURITY_BOGUS,
+                           .error = ERR_NO_ZONE,
+                           .text = "the reason"};
+}
+
+static void test_the_failure_of_a_subtask_keeps_its_reasons(void **state)
+{
+    (void)state;
+    uint8_t wire[HEADER_LEN];
+    struct answer answer = failed_answer(wire);
+    struct failure failure = failure_of_answer(&answer);
+    assert_int_equal(failure.rcode, RCODE_SERVFAIL);
+    assert_int_equal(failure.ede_count, 2);
+    assert_int_equal(failure.ede[0], EDE_DNSSEC_BOGUS);
+    assert_int_equal(failure.ede[1], EDE_NETWORK_ERROR);
+    assert_int_equal(failure.error, ERR_NO_ZONE);
+    assert_string_equal(failure.text, "the reason");
+    assert_true(failure.is_bogus);
+    assert_true(failure.cache);
+}
+
+static void test_a_failure_that_is_not_kept_stays_so(void **state)
+{
+    (void)state;
+    uint8_t wire[HEADER_LEN];
+    struct answer answer = failed_answer(wire);
+    answer.ttl_s = 0;
+    answer.security = SECURITY_UNCHECKED;
+    struct failure failure = failure_of_answer(&answer);
+    assert_false(failure.cache);
+    assert_false(failure.is_bogus);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +123,8 @@ int main(void)
         cmocka_unit_test(test_useless_answers_differ_from_silence),
         cmocka_unit_test(test_a_better_reason_keeps_its_place),
         cmocka_unit_test(test_a_long_name_is_cut),
+        cmocka_unit_test(test_the_failure_of_a_subtask_keeps_its_reasons),
+        cmocka_unit_test(test_a_failure_that_is_not_kept_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

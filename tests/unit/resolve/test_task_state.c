@@ -52,6 +52,17 @@ static void test_a_delivered_end_is_final_except_for_a_parting_task(void **state
     }
 }
 
+static void test_a_state_that_waits_leads_back_to_a_decision_and_to_no_other_wait(void **state)
+{
+    (void)state;
+    for (enum task_state each = TASK_ASKING; each <= TASK_VALIDATING; each++) {
+        assert_true(task_state_may_follow(TASK_DECIDING, each));
+        assert_true(task_state_may_follow(each, TASK_DECIDING));
+        for (enum task_state other = TASK_ASKING; other <= TASK_VALIDATING; other++)
+            assert_false(task_state_may_follow(each, other));
+    }
+}
+
 static void test_states_have_words(void **state)
 {
     (void)state;
@@ -66,6 +77,7 @@ int main(void)
         cmocka_unit_test(test_every_state_is_reached_and_leads_back_to_free),
         cmocka_unit_test(test_every_running_state_may_end),
         cmocka_unit_test(test_a_delivered_end_is_final_except_for_a_parting_task),
+        cmocka_unit_test(test_a_state_that_waits_leads_back_to_a_decision_and_to_no_other_wait),
         cmocka_unit_test(test_states_have_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
