@@ -423,9 +423,9 @@ static void test_local_zones_have_their_actions(void **state)
            " local-zone: c.example deny\n local-zone: d.example always_null\n"
            " local-zone: e.example nodefault\n local-zone: f.example ipset\n" ROOT,
            "{name: a.example, action: nxdomain}", "{name: b.example, action: nodata}",
-           "{name: c.example, action: refuse}", "{name: d.example, action: redirect}",
+           "{name: c.example, action: drop}", "{name: d.example, action: redirect}",
            "{name: e.example, action: transparent}", "d.example A 0.0.0.0",
-           "d.example AAAA ::", "c.example deny\n", "never drops queries", "f.example ipset\n");
+           "d.example AAAA ::", "f.example ipset\n");
 }
 
 static void test_types_without_records_are_asked_for(void **state)
@@ -530,9 +530,10 @@ static void test_a_lost_local_zone_gets_a_warning(void **state)
 {
     (void)state;
     EXPECT("server: local-zone: example.com block_a\n" ROOT, "the actions are refuse, nxdomain");
-    assert_string_equal(said, "u.conf:1:1: warning: local-zone: example.com block_a is not "
-                              "imported, which weakens security: the actions are refuse, "
-                              "nxdomain, nodata, redirect, transparent and typetransparent.\n");
+    assert_string_equal(said,
+                        "u.conf:1:1: warning: local-zone: example.com block_a is not "
+                        "imported, which weakens security: the actions are refuse, "
+                        "nxdomain, nodata, redirect, drop, transparent and typetransparent.\n");
 }
 
 static void test_dnstap_writes_the_kinds_that_are_on(void **state)
