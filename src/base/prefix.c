@@ -114,6 +114,19 @@ bool prefix_is_single(const struct prefix *prefix)
     return prefix->length == width_of(&prefix->addr);
 }
 
+bool prefix_clear_host_bits(struct prefix *prefix)
+{
+    size_t len;
+    uint8_t *bytes = (uint8_t *)(uintptr_t)addr_bytes(&prefix->addr, &len);
+    bool was_set = false;
+    for (unsigned bit = prefix->length; bit < 8 * len; bit++) {
+        uint8_t mask = (uint8_t)(0x80u >> bit % 8);
+        was_set |= (bytes[bit / 8] & mask) != 0;
+        bytes[bit / 8] &= (uint8_t)~mask;
+    }
+    return was_set;
+}
+
 bool prefix_equal(const struct prefix *a, const struct prefix *b)
 {
     return a->length == b->length && zone_of(a) == zone_of(b) && prefix_contains(a, &b->addr);

@@ -35,6 +35,8 @@ bool prefix_is_mapped(const char *text);
 const char *prefix_format(const struct prefix *prefix, char out[PREFIX_TEXT_MAX]);
 bool prefix_contains(const struct prefix *prefix, const struct addr *addr);
 bool prefix_is_single(const struct prefix *prefix);
+/* Clears the bits beyond the length. Returns whether one was set. */
+bool prefix_clear_host_bits(struct prefix *prefix);
 /* Whether both cover the same addresses; host bits do not count. */
 bool prefix_equal(const struct prefix *a, const struct prefix *b);
 

@@ -68,9 +68,9 @@ struct config_access {
     enum server_access action;
 };
 
-/* Source addresses by family; family 0 if none is given. */
+/* Source addresses by IP version, each in the order of the file; NULL: none. */
 struct config_outgoing {
-    struct addr v4, v6;
+    struct sources *v4, *v6;
 };
 
 /* A user and a group of the system by number, as config_load() found them; CONFIG_NO_ID if none is

@@ -111,17 +111,22 @@ static void put_upstreams(struct printer *printer, const struct config_zone *zon
     put_format(printer, "]");
 }
 
+static void put_sources(struct printer *printer, const struct sources *sources)
+{
+    char text[PREFIX_TEXT_MAX];
+    for (unsigned i = 0; sources && i < sources->count; i++) {
+        put_format(printer, "%s", i ? ", " : "");
+        put_quoted_if_v6(printer, prefix_format(&sources->list[i].prefix, text));
+    }
+}
+
 static void put_outgoing(struct printer *printer)
 {
-    char text[ADDR_TEXT_MAX];
     const struct config_outgoing *outgoing = &printer->config->outgoing;
-    bool has_v4 = addr_family(&outgoing->v4) != 0, has_v6 = addr_family(&outgoing->v6) != 0;
     put_format(printer, "[");
-    if (has_v4)
-        put_quoted_if_v6(printer, addr_format_ip(&outgoing->v4, text));
-    put_format(printer, "%s", has_v4 && has_v6 ? ", " : "");
-    if (has_v6)
-        put_quoted_if_v6(printer, addr_format_ip(&outgoing->v6, text));
+    put_sources(printer, outgoing->v4);
+    put_format(printer, "%s", outgoing->v4 && outgoing->v6 ? ", " : "");
+    put_sources(printer, outgoing->v6);
     put_format(printer, "]\n");
 }
 

@@ -91,9 +91,9 @@ static bool is_tcp_demanded(const struct config *config, const struct config_zon
            !(entry && option_in_layer(fallback, &entry->layer));
 }
 
-static const struct addr *find_source(const struct config *config, int family)
+static struct sources *find_sources(const struct config *config, int family)
 {
-    return family == AF_INET6 ? &config->outgoing.v6 : &config->outgoing.v4;
+    return family == AF_INET6 ? config->outgoing.v6 : config->outgoing.v4;
 }
 
 /* zone and server: NULL for a server that belongs to no zone. entry: NULL for an address in no
@@ -114,7 +114,7 @@ static void choose_options(const struct config *config, const struct config_zone
     if (!transport_is_secure(out->transport))
         out->tls = (struct tls_peer_options){.profile = TLS_STRICT};
     out->nailed = entry && transport_is_stream(out->transport);
-    out->source = *find_source(config, family);
+    out->sources = find_sources(config, family);
 }
 
 static const struct config_entry *find_entry(const struct config *config, const struct addr *addr)

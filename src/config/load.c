@@ -171,6 +171,8 @@ void config_free(struct config *config)
         prefix_set_free(config->server.view_listeners[i].views);
     for (size_t i = 0; i < config->table_count; i++)
         local_names_free(config->tables[i]);
+    sources_unref(config->outgoing.v4);
+    sources_unref(config->outgoing.v6);
     prefix_set_free(config->entry_set);
     prefix_set_free(config->server.access);
     prefix_set_free(config->do_not_query.set);

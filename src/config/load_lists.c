@@ -59,7 +59,7 @@ static void report_address(struct loader *loader, const struct yaml_tree_node *n
                        address_hint(node->text, takes_host));
 }
 
-static bool is_multicast(const struct addr *addr)
+static bool load_is_multicast(const struct addr *addr)
 {
     size_t len;
     const uint8_t *bytes = addr_bytes(addr, &len);
@@ -74,7 +74,7 @@ static bool is_fit(struct loader *loader, const struct yaml_tree_node *node,
                      "%s exists on every link; add the interface, as in fe80::1%%eth0", node->text);
         return false;
     }
-    if (!is_multicast(addr) && (use->takes_any || !addr_is_any(addr)))
+    if (!load_is_multicast(addr) && (use->takes_any || !addr_is_any(addr)))
         return true;
     loader_error(loader, node, "%s is not an address of %s", node->text, use->whose);
     return false;
@@ -165,8 +165,14 @@ void load_servers(struct loader *loader, const struct option *option,
 
 /* ---- source addresses ---- */
 
-static void load_source(struct loader *loader, const struct yaml_tree_node *node,
-                        struct config_outgoing *outgoing)
+/* The entries of server.outgoing, by IP version. */
+struct source_lists {
+    struct prefix v4[SOURCES_MAX], v6[SOURCES_MAX];
+    unsigned v4_count, v6_count;
+};
+
+static bool load_source_address(struct loader *loader, const struct yaml_tree_node *node,
+                                struct prefix *out)
 {
     static const struct load_address_use use = {.takes_any = true,
                                                 .is_reached = true,
@@ -174,36 +180,88 @@ static void load_source(struct loader *loader, const struct yaml_tree_node *node
                                                     "this machine; without one the system chooses"};
     char name[ADDR_NAME_MAX];
     bool has_port;
-    struct addr addr;
-    if (!load_address(loader, node, &use, &addr, &has_port, name))
-        return;
-    struct addr *place = addr_family(&addr) == AF_INET6 ? &outgoing->v6 : &outgoing->v4;
+    if (!load_address(loader, node, &use, &out->addr, &has_port, name))
+        return false;
+    out->length = addr_family(&out->addr) == AF_INET6 ? 128 : 32;
+    addr_set_port(&out->addr, 0);
     if (has_port)
         loader_error(loader, node,
                      "%s has a port; leave it out, because each query uses a new port", node->text);
-    else if (addr_is_any(&addr))
+    else if (addr_is_any(&out->addr))
         loader_error(loader, node, "%s is not an address of %s", node->text, use.whose);
-    else if (addr_family(place) != 0)
-        loader_error(loader, node, "is a second address of the same family; keep one of them");
-    else {
-        *place = addr;
-        addr_set_port(place, 0);
-    }
+    else
+        return true;
+    return false;
+}
+
+/* 192.0.2.7/24 may mean one address or all of them, so the file has to say which. */
+static bool load_source_prefix(struct loader *loader, const struct yaml_tree_node *node,
+                               struct prefix *out)
+{
+    char text[PREFIX_TEXT_MAX];
+    if (prefix_parse(out, node->text) != ERR_OK)
+        loader_error_takes(loader, node,
+                           "an address such as 192.0.2.7, or a prefix such as 2001:db8::/64", "");
+    else if (prefix_clear_host_bits(out))
+        loader_error(loader, node,
+                     "%s has bits after its prefix; write %s for all addresses of the prefix, or "
+                     "leave /%u out for this one address",
+                     node->text, prefix_format(out, text), out->length);
+    else if (addr_is_any(&out->addr) || load_is_multicast(&out->addr))
+        loader_error(loader, node, "%s has addresses that no machine can have", node->text);
+    else
+        return true;
+    return false;
+}
+
+static bool is_source_listed(const struct prefix *list, unsigned count, const struct prefix *prefix)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (prefix_equal(&list[i], prefix))
+            return true;
+    return false;
+}
+
+static void load_source(struct loader *loader, const struct yaml_tree_node *node,
+                        struct source_lists *lists)
+{
+    struct prefix prefix = {.length = 0};
+    bool is_prefix = !node->broken && node->kind == TREE_SCALAR && strchr(node->text, '/');
+    if (!(is_prefix ? load_source_prefix : load_source_address)(loader, node, &prefix))
+        return;
+    bool is_v6 = addr_family(&prefix.addr) == AF_INET6;
+    struct prefix *list = is_v6 ? lists->v6 : lists->v4;
+    unsigned *count = is_v6 ? &lists->v6_count : &lists->v4_count;
+    if (is_source_listed(list, *count, &prefix))
+        loader_error(loader, node, "%s is given twice; keep one of them", node->text);
+    else
+        list[(*count)++] = prefix;
+}
+
+static struct sources *make_sources(struct loader *loader, const struct prefix *list,
+                                    unsigned count)
+{
+    struct sources *sources = count ? sources_new(list, count) : NULL;
+    if (count && !sources)
+        problems_no_memory(loader->problems);
+    return sources;
 }
 
 void load_outgoing(struct loader *loader, const struct option *option,
                    const struct yaml_tree_node *node)
 {
     size_t index = 0;
-    struct config_outgoing outgoing = {0};
+    struct config_outgoing *outgoing = &loader->config->outgoing;
+    struct source_lists lists = {.v4_count = 0};
     if (!loader_list_fits(loader, option, node))
         return;
     for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
         size_t mark = loader_enter_item(loader, index++);
-        load_source(loader, item, &outgoing);
+        load_source(loader, item, &lists);
         loader_leave(loader, mark);
     }
-    loader->config->outgoing = outgoing;
+    outgoing->v4 = make_sources(loader, lists.v4, lists.v4_count);
+    outgoing->v6 = make_sources(loader, lists.v6, lists.v6_count);
 }
 
 /* ---- access ---- */

@@ -116,6 +116,9 @@ static bool is_complete(struct loader *loader, const struct yaml_tree_node *node
 {
     if (!*list->file)
         loader_error(loader, node, "names no file; write {file: /var/lib/nailup/ads.txt}");
+    else if (list->action == LOCAL_DROP)
+        loader_error(loader, node,
+                     "drops queries, which only local-zones can; write another action");
     else if (list->action == LOCAL_REDIRECT && !list->redirect_count)
         loader_error(loader, node,
                      "has no address to redirect to; write redirect-to: [0.0.0.0, \"::\"] or "

@@ -327,7 +327,7 @@ static void portal_upstream(const struct config *config, const struct runtime_zo
         addr_set_port(&out->addr, transport_port(TRANSPORT_UDP));
     out->host = NULL;
     out->options = upstream_options_default;
-    out->options.source = is_v6 ? config->outgoing.v6 : config->outgoing.v4;
+    out->options.sources = is_v6 ? config->outgoing.v6 : config->outgoing.v4;
 }
 
 enum err runtime_portal_read(struct runtime_zone *out, const struct config *config,

@@ -294,9 +294,13 @@ static void command_lookup_visit(struct upstreams *upstreams, struct gather_part
 static const char *way_name(enum outlook_way way)
 {
     static const char *const names[] = {
-        [OUTLOOK_CACHE] = "from the cache",         [OUTLOOK_LOCAL] = "here",
-        [OUTLOOK_SPANS] = "from spans of its zone", [OUTLOOK_UPSTREAMS] = "by upstreams",
-        [OUTLOOK_RECURSION] = "by recursion",       [OUTLOOK_NOBODY] = "refused: no zone matches",
+        [OUTLOOK_CACHE] = "from the cache",
+        [OUTLOOK_LOCAL] = "here",
+        [OUTLOOK_DROPPED] = "dropped",
+        [OUTLOOK_SPANS] = "from spans of its zone",
+        [OUTLOOK_UPSTREAMS] = "by upstreams",
+        [OUTLOOK_RECURSION] = "by recursion",
+        [OUTLOOK_NOBODY] = "refused: no zone matches",
     };
     return names[way];
 }
@@ -307,7 +311,7 @@ static void command_lookup_put_rcode(struct reply *reply, const struct seen *see
     char text[RRTYPE_TEXT_MAX];
     enum outlook_way way = seen->outlook.way;
 
-    if (way == OUTLOOK_UPSTREAMS || way == OUTLOOK_RECURSION)
+    if (way == OUTLOOK_UPSTREAMS || way == OUTLOOK_RECURSION || way == OUTLOOK_DROPPED)
         reply_unknown(reply);
     else if (way == OUTLOOK_NOBODY)
         reply_text(reply, rrtype_rcode_name(RCODE_REFUSED, text));

@@ -101,6 +101,8 @@ static void wait_for_answer(struct tracing *tracing, const struct cache_key *key
 
     if (result == RESOLVER_WAITING)
         timer_start(loop, &tracing->limit, loop_now(loop) + TRACE_WALL_US);
+    else if (resolver_drops(tracing->resolver, key))
+        command_trace_end(tracing, NULL, "dropped by local data");
     else
         command_trace_end(tracing, NULL,
                           result == RESOLVER_NO_ROUTE ? "refused: no zone matches"

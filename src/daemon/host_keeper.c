@@ -355,7 +355,7 @@ static void host_keeper_leave_bootstrap(struct host_keeper *keeper)
 static struct upstream_options bootstrap_options(const struct config *config, int family)
 {
     struct upstream_options options = upstream_options_default;
-    options.source = family == AF_INET6 ? config->outgoing.v6 : config->outgoing.v4;
+    options.sources = family == AF_INET6 ? config->outgoing.v6 : config->outgoing.v4;
     return options;
 }
 

@@ -112,19 +112,30 @@ static void end_stale(struct unbound_map_state *map)
 
 static void map_outgoing(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
-    struct addr addr;
-    char text[ADDR_TEXT_MAX];
-    if (addr_parse(&addr, statement->args[0], 0) != ERR_OK || addr_port(&addr) != 0) {
-        map_note(map, statement, "Not imported: server.outgoing takes addresses.");
+    struct prefix prefix;
+    char text[PREFIX_TEXT_MAX];
+    if (prefix_parse(&prefix, statement->args[0]) != ERR_OK) {
+        map_note(map, statement, "Not imported: server.outgoing takes addresses and prefixes.");
         return;
     }
-    bool *has = addr_family(&addr) == AF_INET ? &map->has_source_v4 : &map->has_source_v6;
-    if (*has) {
-        map_note(map, statement, "Not imported: server.outgoing takes one address of each family.");
+    (void)prefix_clear_host_bits(&prefix);
+    if (addr_is_any(&prefix.addr)) {
+        map_note(map, statement,
+                 "Not imported: without an address in server.outgoing, the system chooses.");
         return;
     }
-    *has = true;
-    const char *word = draft_word(map->draft, addr_format_ip(&addr, text));
+    for (unsigned i = 0; i < map->source_count; i++) {
+        if (prefix_equal(&map->sources[i], &prefix)) {
+            draft_account(statement->origin); /* given twice */
+            return;
+        }
+    }
+    if (map->source_count == UNBOUND_SOURCES_MAX) {
+        map_note(map, statement, "Not imported: server.outgoing takes 64 entries.");
+        return;
+    }
+    map->sources[map->source_count++] = prefix;
+    const char *word = draft_word(map->draft, prefix_format(&prefix, text));
     if (word)
         draft_add(map->draft, "server.outgoing", word, statement->origin);
 }

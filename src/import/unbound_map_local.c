@@ -25,10 +25,10 @@ static const struct {
     {"always_nodata", "nodata", NULL},
     {"always_refuse", "refuse", NULL},
     {"always_transparent", "transparent", NULL},
-    {"deny", "refuse", "Answered with REFUSED: nailup never drops queries for a name."},
-    {"always_deny", "refuse", "Answered with REFUSED: nailup never drops queries for a name."},
+    {"deny", "drop", NULL},
+    {"always_deny", "drop", NULL},
     {"inform", "transparent", "Queries for it are not logged."},
-    {"inform_deny", "refuse", "Answered with REFUSED, and not logged."},
+    {"inform_deny", "drop", "Queries for it are not logged."},
     {"inform_redirect", "redirect", "Queries for it are not logged."},
     {"typetransparent", "typetransparent", NULL},
 };
@@ -136,7 +136,7 @@ static void map_local_zone(struct unbound_map_state *map, const struct unbound_s
         return;
     }
     static const char unknown[] =
-        "Not imported: the actions are refuse, nxdomain, nodata, redirect, transparent and "
+        "Not imported: the actions are refuse, nxdomain, nodata, redirect, drop, transparent and "
         "typetransparent.";
     map_note(map, statement, unknown);
     map_warn(map, statement->origin, unknown);

@@ -12,8 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/prefix.h"
 #include "import/draft.h"
 #include "import/unbound_source.h"
+
+enum { UNBOUND_SOURCES_MAX = 64 }; /* entries of server.outgoing */
 
 /* A value that waits for others, and its place. */
 struct unbound_value {
@@ -116,7 +119,8 @@ struct unbound_map_state {
     uint64_t message_bytes, rrset_bytes;
     const struct draft_origin *size_origin;
     struct unbound_value expired, expired_ttl;
-    bool has_source_v4, has_source_v6;
+    struct prefix sources[UNBOUND_SOURCES_MAX];
+    unsigned source_count;
     /* upstreams */
     const struct draft_origin *tcp_origin, *tls_origin; /* for all upstreams; NULL: no */
     struct unbound_zone *zones, **last_zone, *zone;

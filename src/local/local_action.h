@@ -14,15 +14,22 @@ enum local_action {
     LOCAL_NXDOMAIN,        /* NXDOMAIN; NODATA if names with records are below */
     LOCAL_NODATA,          /* the name exists and has no records */
     LOCAL_REDIRECT,        /* every name in the zone has the records of its apex */
+    LOCAL_DROP,            /* no answer, except from records */
 };
+
+enum { LOCAL_ACTIONS = LOCAL_DROP + 1 };
 
 /* Returns the word for the action in the configuration. */
 static inline const char *local_action_name(enum local_action action)
 {
     static const char *const names[] = {
-        [LOCAL_TRANSPARENT] = "transparent", [LOCAL_TYPETRANSPARENT] = "typetransparent",
-        [LOCAL_REFUSE] = "refuse",           [LOCAL_NXDOMAIN] = "nxdomain",
-        [LOCAL_NODATA] = "nodata",           [LOCAL_REDIRECT] = "redirect",
+        [LOCAL_TRANSPARENT] = "transparent",
+        [LOCAL_TYPETRANSPARENT] = "typetransparent",
+        [LOCAL_REFUSE] = "refuse",
+        [LOCAL_NXDOMAIN] = "nxdomain",
+        [LOCAL_NODATA] = "nodata",
+        [LOCAL_REDIRECT] = "redirect",
+        [LOCAL_DROP] = "drop",
     };
     return names[action];
 }

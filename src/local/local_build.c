@@ -28,8 +28,8 @@ struct local_build {
     struct local_names *names;
     struct name_map *exempt; /* zones with upstreams */
     size_t node_room, rrset_room, record_room, rdata_room;
-    uint32_t zone_rules[LOCAL_REDIRECT + 1];
-    uint32_t special_rules[2][LOCAL_REDIRECT + 1]; /* indexed by is_delegated */
+    uint32_t zone_rules[LOCAL_ACTIONS];
+    uint32_t special_rules[2][LOCAL_ACTIONS]; /* indexed by is_delegated */
     size_t lists;
     uint8_t message[HEADER_LEN + RECORD_MAX];
 };
@@ -49,7 +49,7 @@ static void add_rules(struct local_build *build)
     add_rule(names, (struct local_rule){.action = LOCAL_TRANSPARENT, .ede = EDE_NONE});
     names->forward_rule =
         add_rule(names, (struct local_rule){.origin = LOCAL_OF_FORWARD, .ede = EDE_NONE});
-    for (unsigned action = 0; action <= LOCAL_REDIRECT; action++) {
+    for (unsigned action = 0; action < LOCAL_ACTIONS; action++) {
         struct local_rule rule = {.action = (enum local_action)action,
                                   .origin = LOCAL_OF_ZONES,
                                   .ede = action == LOCAL_REFUSE ? EDE_BLOCKED : EDE_NONE,

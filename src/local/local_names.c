@@ -202,6 +202,9 @@ static bool apply_action(const struct local_names *names, const struct sight *si
     case LOCAL_REDIRECT:
         deny(names, sight, RCODE_NOERROR, result);
         break;
+    case LOCAL_DROP:
+        result->is_dropped = true;
+        break;
     }
     result->ede = sight->rule->ede;
     return true;
@@ -228,6 +231,8 @@ static enum step look_up_step(const struct local_names *names, struct name name,
     const struct local_rrset *rrset = choose_rrset(names, &sight, type);
     if (!rrset && sight.rule->action == LOCAL_TYPETRANSPARENT)
         return STEP_NOT;
+    if (!rrset && sight.rule->action == LOCAL_DROP)
+        return apply_action(names, &sight, result) ? STEP_ENDED : STEP_NOT;
     if (!rrset) {
         deny(names, &sight, RCODE_NOERROR, result);
         return STEP_ENDED;
@@ -256,14 +261,14 @@ enum local_verdict local_names_find(const struct local_names *names,
     result->ede = EDE_NONE;
     result->hops = 0;
     result->special_len = 0;
-    result->has_soa = false;
+    result->has_soa = result->is_dropped = false;
     for (;;) {
         switch (look_up_step(names, name, owner, question->type, result)) {
         case STEP_NOT:
             return result->hops ? LOCAL_ELSEWHERE : LOCAL_NOT;
         case STEP_ENDED:
             settle_owner(result, owner);
-            return LOCAL_ANSWERED;
+            return result->is_dropped ? LOCAL_DROPPED : LOCAL_ANSWERED;
         case STEP_ALIAS:
             if (result->hops > LOCAL_HOPS_MAX) {
                 result->rcode = RCODE_SERVFAIL; /* probably a loop */

@@ -46,6 +46,7 @@ enum local_verdict {
     LOCAL_NOT,       /* ask an upstream */
     LOCAL_ANSWERED,  /* local data has the whole answer */
     LOCAL_ELSEWHERE, /* the hops lead to target, which is not in local data */
+    LOCAL_DROPPED,   /* the client gets no answer */
 };
 
 /* An RRset. The owner borrows from the question or the table. */
@@ -62,6 +63,7 @@ struct local_result {
     uint8_t hops;
     uint8_t special_len; /* of the special-use zone that decides about the QNAME; 0: none does */
     bool has_soa;        /* the answer is a denial with an SOA */
+    bool is_dropped;     /* with LOCAL_DROPPED */
     struct name soa_owner;
     const struct local_names *soa_table; /* the table that has soa */
     const struct local_rrset *soa;       /* NULL: local_answer() makes one with soa_ttl_s */

@@ -34,8 +34,10 @@ enum err socket_bind_listen(int fd, int type, const struct addr *listen, bool re
     return bind(fd, &listen->sa, addr_len(listen)) == 0 ? ERR_OK : err_from_errno(errno);
 }
 
-enum err socket_bind_source(int fd, const struct addr *source)
+enum err socket_bind_source(int fd, const struct addr *source, bool is_foreign)
 {
+    if (is_foreign) /* the option concerns IPv6 sockets, too */
+        socket_set(fd, IPPROTO_IP, IP_FREEBIND, 1);
     /* Delays the draw of the port to connect(), where only the pair with the peer must be free. */
     if (addr_port(source) == 0)
         socket_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);

@@ -20,8 +20,9 @@ MUST_USE enum err socket_open(int *fd, int family, int type);
  * SO_REUSEADDR on streams (a TIME_WAIT of the last run must not prevent a start). */
 MUST_USE enum err socket_bind_listen(int fd, int type, const struct addr *listen, bool reuse_port);
 
-/* Binds a socket that will connect. Port 0: the kernel draws it. */
-MUST_USE enum err socket_bind_source(int fd, const struct addr *source);
+/* Binds a socket that will connect. Port 0: the kernel draws it. is_foreign: this machine need not
+ * have the address (IP_FREEBIND). */
+MUST_USE enum err socket_bind_source(int fd, const struct addr *source, bool is_foreign);
 
 /* Sets an int option; returns whether the kernel took it. */
 bool socket_set(int fd, int level, int option, int value);

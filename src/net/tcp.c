@@ -211,7 +211,7 @@ static enum err tcp_connect_socket(struct tcp *tcp, int fd, const struct tcp_opt
 {
     tcp_set_options(fd, options);
     if (addr_family(&options->source) != 0) {
-        enum err err = socket_bind_source(fd, &options->source);
+        enum err err = socket_bind_source(fd, &options->source, options->is_foreign);
         if (err)
             return err;
     }

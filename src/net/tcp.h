@@ -31,6 +31,7 @@ enum { TCP_SEGMENT_BYTES = 1280 - 60 };
 
 struct tcp_options {
     struct addr source;        /* local address; family 0: the kernel chooses */
+    bool is_foreign;           /* this machine need not have it (IP_FREEBIND) */
     uint32_t keepalive_idle_s; /* 0: no keepalive probes */
     uint32_t keepalive_interval_s;
     uint32_t keepalive_count;

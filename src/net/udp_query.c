@@ -91,6 +91,7 @@ struct udp_query {
 /* The datagram of a query that waits for a descriptor. */
 struct letter {
     struct addr peer, source;
+    bool is_foreign;
     size_t len;
     uint8_t datagram[];
 };
@@ -272,15 +273,16 @@ static bool is_port_taken(enum err err)
 
 /* Binds to the port. While it is taken, draws another at random. */
 static enum err bind_random(struct udp_sockets *sockets, struct udp_socket *socket,
-                            const struct addr *source, uint16_t port)
+                            const struct udp_query_path *path, uint16_t port)
 {
+    const struct addr *source = path->source;
     struct addr local = {.sa.sa_family = (sa_family_t)socket->family}; /* the wildcard */
 
     if (addr_family(source) != 0)
         local = *source;
     for (unsigned i = 0; i < OUTGOING_PORT_DRAWS_MAX; i++) {
         addr_set_port(&local, port);
-        enum err err = socket_bind_source(socket->watch.fd, &local);
+        enum err err = socket_bind_source(socket->watch.fd, &local, path->is_foreign);
         if (!is_port_taken(err))
             return err;
         port = outgoing_ports_draw(&sockets->ports);
@@ -289,18 +291,20 @@ static enum err bind_random(struct udp_sockets *sockets, struct udp_socket *sock
     }
     if (port != OUTGOING_PORT_SYSTEM)
         stats_write(sockets->fallbacks, stats_read(sockets->fallbacks) + 1);
-    return addr_family(source) ? socket_bind_source(socket->watch.fd, source) : ERR_OK;
+    return addr_family(source) ? socket_bind_source(socket->watch.fd, source, path->is_foreign)
+                               : ERR_OK;
 }
 
 static enum err connect_from(struct udp_sockets *sockets, struct udp_socket *socket,
-                             const struct addr *peer, const struct addr *source, uint16_t port)
+                             const struct udp_query_path *path, uint16_t port)
 {
+    const struct addr *peer = path->peer, *source = path->source;
     enum err err = ERR_OK;
 
     if (port != OUTGOING_PORT_SYSTEM)
-        err = bind_random(sockets, socket, source, port);
+        err = bind_random(sockets, socket, path, port);
     else if (addr_family(source) != 0)
-        err = socket_bind_source(socket->watch.fd, source);
+        err = socket_bind_source(socket->watch.fd, source, path->is_foreign);
     if (err)
         return err;
     socket->is_reusable = port == OUTGOING_PORT_SYSTEM && addr_family(source) == 0;
@@ -465,7 +469,7 @@ static enum err open_port(struct udp_socket **out, struct udp_sockets *sockets,
         err = new_socket_for(&socket, sockets, addr_family(peer), is_bound);
     if (err)
         return err;
-    err = connect_from(sockets, socket, peer, source, port);
+    err = connect_from(sockets, socket, path, port);
     if (err) {
         socket_free(socket);
         return err;
@@ -645,7 +649,8 @@ static enum err udp_query_start(struct udp_query *query, const struct udp_query_
 static bool send_letter(struct udp_query *query)
 {
     const struct letter *letter = query->letter;
-    const struct udp_query_path path = {&letter->peer, &letter->source, .queries_per_port = 1};
+    const struct udp_query_path path = {&letter->peer, &letter->source, .queries_per_port = 1,
+                                        .is_foreign = letter->is_foreign};
     enum err err = udp_query_start(query, &path, span_of(letter->datagram, letter->len));
     if (err == ERR_NO_FILES)
         return false;
@@ -664,7 +669,10 @@ static enum err udp_query_wait(struct udp_query *query, const struct udp_query_p
     struct letter *letter = malloc(sizeof(*letter) + datagram.len);
     if (!letter)
         return ERR_NO_MEMORY;
-    *letter = (struct letter){.peer = *path->peer, .source = *path->source, .len = datagram.len};
+    *letter = (struct letter){.peer = *path->peer,
+                              .source = *path->source,
+                              .is_foreign = path->is_foreign,
+                              .len = datagram.len};
     memcpy(letter->datagram, datagram.data, datagram.len);
     enum err err = wait_in_line(query);
     if (err)

@@ -41,6 +41,7 @@ struct udp_query_path {
     const struct addr *source; /* family 0: the kernel chooses */
     unsigned queries_per_port; /* of a burst to the peer, at most UDP_PORT_QUERIES_MAX; 1: its own
                                   port */
+    bool is_foreign;           /* this machine need not have the source (IP_FREEBIND) */
 };
 
 /* Sends the datagram to the peer. If no descriptor is free, the query waits in line for one, at

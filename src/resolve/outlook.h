@@ -20,6 +20,7 @@ struct zone;
 enum outlook_way {
     OUTLOOK_CACHE,     /* the cache has the answer */
     OUTLOOK_LOCAL,     /* local data or a zone held here has the answer */
+    OUTLOOK_DROPPED,   /* local data drops the query */
     OUTLOOK_SPANS,     /* spans of its zone have the answer */
     OUTLOOK_UPSTREAMS, /* the zone's upstreams are asked */
     OUTLOOK_RECURSION, /* recursion, which starts at cut */

@@ -37,6 +37,7 @@
 struct resolver {
     uint64_t alias_hash; /* of the last key whose local aliases led to another name; only a hint */
     bool has_alias;
+    bool is_dropped;     /* with has_alias: no alias, but local data drops the question */
     uint64_t network_at; /* of the last network change: failures from before it are not served */
     struct iterate_world world; /* of the tasks */
     struct tasks tasks;
@@ -338,7 +339,8 @@ static bool find_local(struct resolver *resolver, const struct view *view,
     struct question question = question_of(key);
     enum local_verdict verdict = ask_local(tasks, view, &question, &result);
     uint64_t now = loop_now(tasks->loop);
-    resolver->has_alias = verdict == LOCAL_ELSEWHERE;
+    resolver->is_dropped = verdict == LOCAL_DROPPED;
+    resolver->has_alias = verdict == LOCAL_ELSEWHERE || resolver->is_dropped;
     resolver->alias_hash = key->hash;
     if (verdict == LOCAL_ANSWERED)
         local_answer(out, &tasks->local_space, &question, &result, now);
@@ -369,6 +371,11 @@ static bool resolver_is_alias(const struct resolver *resolver, const struct cach
     return resolver->has_alias && resolver->alias_hash == key->hash;
 }
 
+bool resolver_drops(const struct resolver *resolver, const struct cache_key *key)
+{
+    return resolver_is_alias(resolver, key) && resolver->is_dropped;
+}
+
 /* Finds the answer of a zone held here for clients. Aliases that lead elsewhere are looked up
  * again in resolver_ask(), like local ones. Out of line: most configurations hold no zone. */
 static __attribute__((noinline)) bool search_zones(struct resolver *resolver,
@@ -388,6 +395,7 @@ static __attribute__((noinline)) bool search_zones(struct resolver *resolver,
         return false;
     case ZONE_ANSWERS_ELSEWHERE:
         resolver->has_alias = true;
+        resolver->is_dropped = false;
         resolver->alias_hash = key->hash;
         return false;
     case ZONE_ANSWERS_FOUND:
@@ -548,6 +556,8 @@ static enum resolver_result resolver_ask_traced(struct resolver *resolver, unsig
 {
     struct tasks *tasks = &resolver->tasks;
     struct stats *stats = tasks->stats;
+    if (resolver_drops(resolver, key))
+        return RESOLVER_NO_ROUTE;
     enum resolver_result result =
         resolver_is_alias(resolver, key)
             ? ask_alias(resolver, view, key, waiter, trace)
@@ -664,6 +674,8 @@ static enum outlook_way look_here(struct resolver *resolver, const struct view *
         out->has_alias = result.hops > !(result.has_soa || result.rcode);
         return OUTLOOK_LOCAL;
     }
+    if (verdict == LOCAL_DROPPED)
+        return OUTLOOK_DROPPED;
     if (verdict == LOCAL_ELSEWHERE) {
         out->target = name_fold(result.target, out->wire);
         return look_elsewhere(resolver, view->space, out->target, key->type, out);

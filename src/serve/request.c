@@ -603,6 +603,10 @@ static unsigned request_view(const struct request *request)
 /* Asks the resolver again for a query that waits. */
 static void request_ask_again(struct request *request, const struct cache_key *key)
 {
+    if (resolver_drops(request->requests->resolver, key)) {
+        drop_waiting(request, stat_dropped_local);
+        return;
+    }
     const struct query_error *error = request_retake_place(request);
     if (!error)
         error = request_ask_resolver(request, request_view(request), key);
@@ -726,6 +730,16 @@ static enum request_result request_join(struct sink *sink, struct request *waiti
     return REQUEST_DROPPED;
 }
 
+/* Drops a query because of its name. */
+static enum request_result request_drop_local(struct sink *sink,
+                                              const struct request_lookup *lookup)
+{
+    struct reply reply = {.query = &lookup->query};
+    STATS_INC(sink->requests->stats, dropped_local);
+    request_tell(sink, &reply, NULL, lookup->path, &tell_limited);
+    return REQUEST_DROPPED;
+}
+
 /* A miss. The key is that of the client's question, or of the next one of its course. */
 static enum request_result request_ask(struct sink *sink, const struct request_lookup *lookup,
                                        const struct cache_key *key, struct course *course)
@@ -733,6 +747,8 @@ static enum request_result request_ask(struct sink *sink, const struct request_l
     const struct query *query = &lookup->query;
     const struct udp_path *path = lookup->path;
     struct repeat **bucket = NULL;
+    if (resolver_drops(sink->requests->resolver, key))
+        return request_drop_local(sink, lookup);
     if (!(query->flags & HEADER_RD))
         return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, path, &tell_refused);
     if (path) {
@@ -854,6 +870,8 @@ static enum request_result request_answer_locally(struct sink *sink,
         return request_resolve_with_steps(sink, lookup);
     if (resolver_find_local(sink->requests->resolver, lookup->client.view, &lookup->key, &answer))
         return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
+    if (resolver_drops(sink->requests->resolver, &lookup->key))
+        return request_drop_local(sink, lookup);
     return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, lookup->path, &tell_refused);
 }
 

@@ -166,6 +166,10 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
     attempt->with_edns = !attempt->without_edns && upstream_uses_edns(upstream);
     attempt->with_case = upstream_uses_case(upstream);
     attempt->with_cookie = attempt->with_edns && upstream->options.cookies;
+    struct cookie made;
+    const struct cookie *cookie =
+        attempt->with_cookie ? cookies_find(&upstream->cookies, &attempt->source.addr, &made)
+                             : NULL;
     struct build_query_options options = {
         .id = id,
         .recursion_desired = asked->recursion_desired,
@@ -175,8 +179,8 @@ static size_t build(struct attempt *attempt, uint8_t *out, size_t size, uint16_t
         .keepalive = keepalive && attempt->with_edns,
         .edns = attempt->with_edns,
         .udp_size = EDNS_UDP_SIZE,
-        .cookie = upstream->cookie,
-        .cookie_len = attempt->with_cookie ? upstream->cookie_len : 0,
+        .cookie = cookie ? cookie->bytes : NULL,
+        .cookie_len = cookie ? cookie->len : 0,
         .pad_block = attempt->with_edns && is_secured(attempt) ? EDNS_PADDING_QUERY : 0,
     };
     size_t len = build_query(out, size, &asked->question, &options);
@@ -242,29 +246,50 @@ static void note_route(struct attempt *attempt, enum err err)
     }
 }
 
-bool attempt_send_udp(struct attempt *attempt)
+/* Builds the query for the drawn source address, because cookies belong to addresses, and sends it.
+ */
+static enum err send_from(struct attempt *attempt, unsigned queries_per_port)
 {
     struct upstream *upstream = attempt->upstream;
     uint8_t query[BUILD_QUERY_MAX];
-
-    MUST(!transport_is_secure(upstream->options.transport)); /* never in plain text */
-    attempt->over_stream = false;
     size_t len = build(attempt, query, sizeof(query), rand_u16(), false);
+
     MUST(len > 0);
     const struct udp_query_path path = {
         .peer = &upstream->addr,
-        .source = &upstream->options.source,
-        .queries_per_port = upstream->is_discovered ? 1 : upstream->options.queries_per_port,
+        .source = &attempt->source.addr,
+        .queries_per_port = queries_per_port,
+        .is_foreign = attempt->source.is_foreign,
     };
     enum err err = udp_query_open(&attempt->udp, attempt->env->loop, &path, span_of(query, len),
                                   &udp_handler, attempt);
+    if (!err && attempt->env->taps)
+        attempt_tell_sent(attempt, span_of(query, len), NULL);
+    return err;
+}
+
+bool attempt_send_udp(struct attempt *attempt)
+{
+    struct upstream *upstream = attempt->upstream;
+    struct sources *sources = upstream->options.sources;
+    unsigned burst = upstream->is_discovered ? 1 : upstream->options.queries_per_port;
+    enum err err;
+
+    MUST(!transport_is_secure(upstream->options.transport)); /* never in plain text */
+    attempt->over_stream = false;
+    attempt->source = (struct source_draw){0};
+    for (;;) {
+        upstream_draw_source(upstream, &attempt->source, burst);
+        err = send_from(attempt, burst);
+        if (!sources_note(sources, &attempt->source, err, loop_now(attempt->env->loop)))
+            break;
+        STATS_INC(attempt->env->stats, upstream_source_failures);
+    }
     note_route(attempt, err);
     if (err)
         return false;
     STATS_INC(attempt->env->stats, upstream_queries_udp);
     STATS_INC(attempt->env->stats, upstream_in_flight);
-    if (attempt->env->taps)
-        attempt_tell_sent(attempt, span_of(query, len), NULL);
     sent(attempt, upstream_udp_rto_us(upstream, attempt->nth));
     return true;
 }
@@ -273,6 +298,7 @@ bool attempt_send_udp(struct attempt *attempt)
 bool attempt_send_stream(struct attempt *attempt, struct conn *conn)
 {
     attempt->over_stream = true;
+    attempt->source.addr = conn->source;
     uint8_t *out = conn_reserve(conn, BUILD_QUERY_MAX);
     if (!out)
         return false;
@@ -494,17 +520,17 @@ static enum cookie_check check_cookie(struct attempt *attempt, const struct mess
         return COOKIE_FINE;
     switch (edns_find_cookie(&message->edns, &cookie)) {
     case EDNS_ABSENT:
-        return upstream->cookie_len > EDNS_COOKIE_CLIENT ? COOKIE_MISSING : COOKIE_FINE;
+        return upstream->cookies.server_sends ? COOKIE_MISSING : COOKIE_FINE;
     case EDNS_BAD:
         return COOKIE_WRONG;
     case EDNS_FOUND:
         break;
     }
-    if (!upstream_is_our_cookie(upstream, cookie.client))
+    const struct addr *source = &attempt->source.addr;
+    if (!cookies_are_ours(&upstream->cookies, source, cookie.client))
         return COOKIE_WRONG;
-    if (cookie.server.len > 0 &&
-        memcmp(cookie.client.data, upstream->cookie, EDNS_COOKIE_CLIENT) == 0)
-        upstream_set_cookie(upstream, cookie.server);
+    if (cookie.server.len > 0)
+        cookies_take_server(&upstream->cookies, source, cookie.client, cookie.server);
     attempt->has_our_cookie = true;
     return COOKIE_FINE;
 }
@@ -551,8 +577,7 @@ static bool is_bare_formerr(const struct attempt *attempt, const struct message 
 {
     return message_is_answer(message) && message->id == attempt->id && attempt->with_edns &&
            message->bytes.len == HEADER_LEN && message_rcode(message) == RCODE_FORMERR &&
-           message->counts[SECTION_QUESTION] == 0 &&
-           attempt->upstream->cookie_len == EDNS_COOKIE_CLIENT;
+           message->counts[SECTION_QUESTION] == 0 && !attempt->upstream->cookies.server_sends;
 }
 
 /* Undoes the random case: names that point into the question are cached and shown to clients. The
@@ -573,6 +598,8 @@ static void attempt_judge(struct attempt *attempt, const struct message *message
 
     upstream->edns_works |= attempt->with_edns && !is_not_understood(message);
     if (rcode == RCODE_BADCOOKIE && attempt->with_cookie) {
+        if (!attempt->over_stream)
+            upstream_hold_source(upstream, &attempt->source);
         attempt_fail(attempt, attempt->over_stream ? ATTEMPT_MALFORMED : ATTEMPT_COOKIE);
     } else if (attempt->with_edns && is_not_understood(message)) {
         attempt_fail(attempt, ATTEMPT_NO_EDNS);
@@ -670,9 +697,9 @@ static void take_reply(struct attempt *attempt, struct conn *conn, struct span b
     }
     if (!same_case)
         upstream_lost_case(upstream, true);
-    if (attempt->with_cookie && upstream->cookie_len > EDNS_COOKIE_CLIENT &&
+    if (attempt->with_cookie && upstream->cookies.server_sends &&
         edns_find(&message.edns, EDNS_COOKIE, &(struct span){0}) == EDNS_ABSENT)
-        upstream->cookie_len = EDNS_COOKIE_CLIENT;
+        cookies_forget_server(&upstream->cookies);
     hear_keepalive(attempt, conn, &message);
     attempt_judge(attempt, &message);
 }

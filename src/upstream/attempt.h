@@ -82,8 +82,9 @@ struct attempt {
     struct udp_query *udp;
     struct flight flight;
     struct pool_waiter waiter;
-    struct conn *sent_on; /* while the query is in flight */
-    struct addr local;    /* the local address, if there are taps */
+    struct conn *sent_on;      /* while the query is in flight */
+    struct source_draw source; /* the address that it leaves from; of a stream the address alone */
+    struct addr local;         /* the local address, if there are taps */
     uint8_t case_bits[CASE_BITS_MAX];
 };
 

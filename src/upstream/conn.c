@@ -613,13 +613,14 @@ static const struct link_handler link_handler = {
 
 /* ---- dialling ---- */
 
-static struct link_options link_options_of(const struct conn *conn)
+static struct link_options link_options_of(const struct conn *conn, const struct source_draw *draw)
 {
     const struct upstream_options *options = conn->options;
     return (struct link_options){
         .tcp =
             {
-                .source = options->source,
+                .source = draw->addr,
+                .is_foreign = draw->is_foreign,
                 .keepalive_idle_s = options->keepalive_idle_s,
                 .keepalive_interval_s = options->keepalive_interval_s,
                 .keepalive_count = options->keepalive_count,
@@ -633,15 +634,31 @@ static struct link_options link_options_of(const struct conn *conn)
     };
 }
 
-static enum err conn_dial_link(struct conn *conn)
+static enum err conn_dial_from(struct conn *conn, const struct source_draw *draw)
 {
-    struct link_options options = link_options_of(conn);
+    struct link_options options = link_options_of(conn, draw);
     if (conn->secure) {
         options.tls = secure_new_tls(conn->secure, conn->env);
         if (!options.tls)
             return ERR_TLS_FAILED;
     }
     return link_dial(&conn->link, conn->env->loop, conn->addr, &options, &link_handler, conn);
+}
+
+static enum err conn_dial_link(struct conn *conn)
+{
+    struct sources *sources = conn->options->sources;
+    struct source_draw draw = {0};
+    uint64_t now = loop_now(conn->env->loop);
+
+    for (;;) {
+        sources_draw_in_turn(sources, &draw, conn->source_turn, now);
+        conn->source = draw.addr;
+        enum err err = conn_dial_from(conn, &draw);
+        if (!sources_note(sources, &draw, err, now))
+            return err;
+        STATS_INC(conn->env->stats, upstream_source_failures);
+    }
 }
 
 static void conn_on_turn(struct dial_turn *turn)

@@ -89,12 +89,14 @@ struct conn {
     enum err error;            /* the failure that ended it */
     const char *detail;        /* what TLS says about the failure; static, or "" */
     uint32_t segment_bytes; /* the dial announces it; 0: the kernel's default; set by the holder */
-    bool peer_was_reached;  /* TCP was established */
-    bool asked_keepalive;   /* a query asked for RFC 7828 */
-    bool is_paced;          /* resting because of a bound on dials, not a failure */
-    bool peer_had_all;      /* the peer closed after it had acknowledged every byte */
-    bool drains_late;       /* the connection drains for longer than usual, and counts for that */
-    size_t early_room;      /* securing: bytes that may still leave as early data */
+    unsigned source_turn;   /* for sources_draw_in_turn(); set by the holder */
+    struct addr source;    /* the address that it was dialled from; family 0: the kernel's choice */
+    bool peer_was_reached; /* TCP was established */
+    bool asked_keepalive;  /* a query asked for RFC 7828 */
+    bool is_paced;         /* resting because of a bound on dials, not a failure */
+    bool peer_had_all;     /* the peer closed after it had acknowledged every byte */
+    bool drains_late;      /* the connection drains for longer than usual, and counts for that */
+    size_t early_room;     /* securing: bytes that may still leave as early data */
 
     struct link *link;
     struct inflight inflight;

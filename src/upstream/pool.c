@@ -382,6 +382,8 @@ void pool_init(struct pool *pool, struct upstream_env *env, const struct addr *a
                           .conn_handler = &conn_handler};
     pool->nailing = options->nailed;
     pool->made_at = pool_now(pool);
+    if (options->sources)
+        pool->source_turn = rand_u16();
     list_init(&pool->conns);
     list_init(&pool->waiting);
     pool_tend_init(pool);

@@ -170,6 +170,7 @@ void pool_dial(struct pool *pool, struct conn *conn)
     conn->max_requests = is_single ? 1 : pool->options->max_requests;
     pool->dialed_at = now;
     pool->dials++;
+    conn->source_turn = pool->source_turn++;
     /* Loopback has no narrow path, and its packets of 64 KiB cost less. */
     if (!addr_is_loopback(pool->addr))
         conn->segment_bytes = segment_bytes(&pool->segment, now);

@@ -80,6 +80,7 @@ struct pool {
     struct timer redial_soon; /* queries wait: dials although the pool rests */
     struct timer serve_soon;  /* a connection may have room for the waiters */
     uint64_t dialed_at;       /* the last dial */
+    unsigned source_turn;     /* of the next dial; random at first, so that servers differ */
     uint64_t dial_us;         /* smoothed time of a dial */
     uint64_t tcp_us;          /* smoothed time of a TCP handshake; 0: not measured */
     struct single_use single;

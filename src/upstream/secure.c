@@ -38,6 +38,18 @@ static void add_addr(struct identity *key, const struct addr *addr)
     secure_add_text(key, addr_family(addr) == AF_UNSPEC ? "" : addr_format(addr, text));
 }
 
+/* The texts of several addresses could be longer than a key, so the key has their hash. */
+static void add_sources(struct identity *key, const struct sources *sources)
+{
+    static const struct addr any;
+    const struct addr *only = sources_only(sources);
+    uint64_t hash = sources_hash(sources, 0);
+
+    add_addr(key, only ? only : &any);
+    if (sources && !only)
+        secure_add(key, &hash, sizeof(hash));
+}
+
 static void add_pins(struct identity *key, const struct tls_pins *pins)
 {
     uint8_t count = pins ? (uint8_t)pins->count : 0;
@@ -55,7 +67,7 @@ static struct tls_rack *find_tickets(const struct secure *secure, struct upstrea
         return NULL;
     buf_init(&key.key, TLS_RACK_KEY_MAX);
     add_addr(&key, secure->addr);
-    add_addr(&key, &secure->options->source);
+    add_sources(&key, secure->options->sources);
     secure_add_text(&key, tls->profile == TLS_STRICT ? "strict" : "opportunistic");
     secure_add_text(&key, tls->auth_name);
     secure_add_text(&key, tls->ca_bundle);

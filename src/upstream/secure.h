@@ -5,9 +5,9 @@
 
 /*
  * The TLS of one upstream: its context and the tickets of its identity. The tickets' key contains
- * the address, port, name, pins, trust, profile, client certificate and source address, so tickets
- * never cross identities. It contains the contents of files instead of their names, because a saved
- * ticket must not outlive a removed authority.
+ * the address, port, name, pins, trust, profile, client certificate and source addresses, so
+ * tickets never cross identities. It contains the contents of files instead of their names, because
+ * a saved ticket must not outlive a removed authority.
  */
 
 #include <stdbool.h>

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/rand.h"
 #include "loop/loop.h"
+#include "net/udp_query.h"
 #include "upstream/pool_choice.h"
 #include "upstream/pool_path.h"
 
@@ -30,9 +31,9 @@ struct upstream *upstream_new(struct upstream_env *env, const struct addr *addr,
         free(upstream);
         return NULL;
     }
-    rand_bytes(upstream->cookie, EDNS_COOKIE_CLIENT);
-    memcpy(upstream->old_cookie, upstream->cookie, EDNS_COOKIE_CLIENT);
-    upstream->cookie_len = EDNS_COOKIE_CLIENT;
+    sources_ref(options->sources);
+    const struct addr *only = sources_only(options->sources);
+    cookies_init(&upstream->cookies, only ? only : &(struct addr){0});
     bool is_secure = transport_is_secure(options->transport);
     if (is_secure)
         secure_init(&upstream->secure, env, &upstream->addr, &upstream->options);
@@ -48,6 +49,8 @@ void upstream_free(struct upstream *upstream)
     list_remove(&upstream->node);
     list_remove(&upstream->retire);
     upstream_leave_idle(upstream);
+    cookies_deinit(&upstream->cookies);
+    sources_unref(upstream->options.sources);
     free(upstream->host);
     free(upstream->tls_memory);
     free(upstream);
@@ -293,21 +296,40 @@ void upstream_forget_path(struct upstream *upstream)
     upstream->edns_works = false;
     upstream->no_case_until_at = 0;
     upstream->case_losses = 0;
-    memcpy(upstream->old_cookie, upstream->cookie, EDNS_COOKIE_CLIENT);
-    rand_bytes(upstream->cookie, EDNS_COOKIE_CLIENT);
-    upstream->cookie_len = EDNS_COOKIE_CLIENT;
+    cookies_renew(&upstream->cookies);
     pool_path_forget(&upstream->pool);
 }
 
-bool upstream_is_our_cookie(const struct upstream *upstream, struct span client)
+void upstream_draw_source(struct upstream *upstream, struct source_draw *draw, unsigned burst)
 {
-    return memcmp(client.data, upstream->cookie, EDNS_COOKIE_CLIENT) == 0 ||
-           memcmp(client.data, upstream->old_cookie, EDNS_COOKIE_CLIENT) == 0;
+    const struct sources *sources = upstream->options.sources;
+    struct source_hold *hold = &upstream->source_hold;
+    uint64_t now = loop_now(upstream->env->loop);
+
+    if (!sources || sources_only(sources)) {
+        sources_draw(sources, draw, now);
+        return;
+    }
+    if (hold->left > 0 && now <= hold->until_at && draw->tried == 0) {
+        hold->left--;
+        *draw = hold->draw;
+        return;
+    }
+    sources_draw(sources, draw, now);
+    *hold = (struct source_hold){*draw, burst - 1, now + UDP_JOIN_US};
 }
 
-void upstream_set_cookie(struct upstream *upstream, struct span server)
+void upstream_hold_source(struct upstream *upstream, const struct source_draw *draw)
 {
-    MUST(server.len >= EDNS_COOKIE_SERVER_MIN && server.len <= EDNS_COOKIE_SERVER_MAX);
-    memcpy(upstream->cookie + EDNS_COOKIE_CLIENT, server.data, server.len);
-    upstream->cookie_len = (uint8_t)(EDNS_COOKIE_CLIENT + server.len);
+    uint64_t until_at = loop_now(upstream->env->loop) + UPSTREAM_COOKIE_US;
+    upstream->source_hold = (struct source_hold){*draw, 1, until_at};
+}
+
+void upstream_share_sources(struct upstream *upstream, const struct upstream_options *options)
+{
+    struct sources *former = upstream->options.sources;
+    if (former == options->sources)
+        return;
+    upstream->options.sources = sources_ref(options->sources);
+    sources_unref(former);
 }

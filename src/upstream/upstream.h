@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "base/units.h"
 #include "dns/edns.h"
+#include "upstream/cookies.h"
 #include "upstream/env.h"
 #include "upstream/health.h"
 #include "upstream/pool.h"
@@ -45,14 +46,23 @@ enum {
     UPSTREAM_EDNS_TRIES = 2,     /* queries with EDNS until one is sent without */
 };
 
-enum { UPSTREAM_COOKIE_MAX = EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX };
+/* How long the second query with a server's new cookie keeps the source address of the first. */
+#define UPSTREAM_COOKIE_US (2 * US_PER_S)
+
+/* The source address of the next datagrams; several addresses only. The queries of a burst share
+ * it, because they share a port. */
+struct source_hold {
+    struct source_draw draw;
+    unsigned left; /* queries that may still use it; 0: the next one draws */
+    uint64_t until_at;
+};
 
 struct upstream {
     struct list node; /* upstreams.all */
     uint64_t number;  /* grows from each upstream made to the next */
     struct upstream_env *env;
     struct addr addr;
-    struct upstream_options options; /* their pointers lead into tls_memory */
+    struct upstream_options options; /* TLS pointers lead into tls_memory; sources is counted */
     void *tls_memory;
     char *host;             /* the name that the configuration has for it, or NULL */
     uint32_t wanted;        /* number of routes, and of opportunistic upstreams with this sibling */
@@ -69,11 +79,10 @@ struct upstream {
     uint64_t answered_at;      /* the last answer; 0: none yet */
     uint64_t path_at;          /* the last change of the network: older silences do not count */
 
-    uint8_t cookie[UPSTREAM_COOKIE_MAX];    /* our part, then the server's */
-    uint8_t cookie_len;                     /* EDNS_COOKIE_CLIENT until the server sent its part */
-    uint8_t old_cookie[EDNS_COOKIE_CLIENT]; /* our previous part, for queries in flight */
-    uint64_t given_up_until_at;             /* silent through a whole exchange and ever since */
-    uint64_t no_route_until_at;             /* a datagram could not leave this machine */
+    struct cookies cookies;
+    struct source_hold source_hold;
+    uint64_t given_up_until_at; /* silent through a whole exchange and ever since */
+    uint64_t no_route_until_at; /* a datagram could not leave this machine */
     uint64_t no_edns_until_at;
     uint64_t edns_doubted_at; /* when that memory was put aside last; 0: never */
     bool edns_works;          /* the server understood a query with EDNS */
@@ -204,10 +213,15 @@ void upstream_kept_signatures(struct upstream *upstream);
 void upstream_lost_case(struct upstream *upstream, bool over_stream);
 void upstream_kept_case(struct upstream *upstream);
 
-/* Whether the client part of a returned cookie is ours, now or before the network changed. */
-bool upstream_is_our_cookie(const struct upstream *upstream, struct span client);
+/* ---- source addresses ---- */
 
-/* Stores the server part of the cookie, 8 to 32 bytes, from an answer to our cookie. */
-void upstream_set_cookie(struct upstream *upstream, struct span server);
+/* Draws the source address of a datagram that can be one of `burst` queries in a burst. */
+void upstream_draw_source(struct upstream *upstream, struct source_draw *draw, unsigned burst);
+
+/* Has the next datagram leave from this address, too: the server sent the cookie for it. */
+void upstream_hold_source(struct upstream *upstream, const struct source_draw *draw);
+
+/* Shares the equal list of these options, so that all upstreams share one list after a reload. */
+void upstream_share_sources(struct upstream *upstream, const struct upstream_options *options);
 
 #endif

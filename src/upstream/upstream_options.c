@@ -5,8 +5,6 @@
 
 #include "upstream/upstream_options.h"
 
-#include <sys/socket.h>
-
 #include "base/hash.h"
 #include "base/units.h"
 
@@ -51,15 +49,12 @@ bool upstream_options_equal(const struct upstream_options *a, const struct upstr
            a->keepalive_count == b->keepalive_count && a->tcp_fast_open == b->tcp_fast_open &&
            a->max_handshakes == b->max_handshakes && a->fallback_port == b->fallback_port &&
            a->queries_per_port == b->queries_per_port && tls_peer_options_equal(&a->tls, &b->tls) &&
-           addr_family(&a->source) == addr_family(&b->source) &&
-           (addr_family(&a->source) == AF_UNSPEC || addr_equal(&a->source, &b->source));
+           sources_equal(a->sources, b->sources);
 }
 
 uint64_t upstream_options_dial_hash(const struct addr *addr, const struct upstream_options *options)
 {
     enum transport transport = upstream_options_stream(options);
-    uint64_t hash = hash_word(transport, addr_hash(addr, 0));
-    if (addr_family(&options->source) != AF_UNSPEC)
-        hash = addr_hash(&options->source, hash);
+    uint64_t hash = sources_hash(options->sources, hash_word(transport, addr_hash(addr, 0)));
     return transport_is_secure(transport) ? tls_peer_options_hash(&options->tls, hash) : hash;
 }

@@ -15,6 +15,7 @@
 #include "base/addr.h"
 #include "base/transport.h"
 #include "tls/tls_options.h"
+#include "upstream/sources.h"
 
 enum upstream_fallback { UPSTREAM_FALLBACK_NONE, UPSTREAM_FALLBACK_UDP };
 
@@ -43,8 +44,8 @@ struct upstream_options {
     struct tls_peer_options tls; /* the options of a secure transport */
     uint32_t max_handshakes;     /* TLS handshakes a second to this address, per worker */
     uint16_t queries_per_port;   /* in a burst over UDP; a discovered server has 1 */
-    uint16_t fallback_port; /* the port for plain text while opportunistic TLS is unavailable */
-    struct addr source;     /* has the upstream's family; family 0: the kernel chooses */
+    uint16_t fallback_port;  /* the port for plain text while opportunistic TLS is unavailable */
+    struct sources *sources; /* of the upstream's family, borrowed; NULL: the kernel chooses */
 };
 
 /* A server to ask: its address, its port, and the options of the transport. */

@@ -184,8 +184,10 @@ static struct upstream *upstreams_make(struct upstreams *upstreams, const struct
     struct upstream *upstream = upstreams_find(upstreams, addr, options);
     if (upstream && upstream->retiring)
         upstreams_revive(upstream);
-    if (upstream)
+    if (upstream) {
+        upstream_share_sources(upstream, options);
         return upstream;
+    }
     if (2 * (upstreams->count + 1) > upstreams->mask + 1 && upstreams_grow(upstreams))
         return NULL;
     upstream = upstream_new(&upstreams->env, addr, options);
@@ -203,11 +205,10 @@ static struct upstream *upstreams_make(struct upstreams *upstreams, const struct
 struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *addr,
                                const struct upstream_options *options)
 {
-    struct upstream *upstream = upstreams_find(upstreams, addr, options);
-    if (upstream && !upstream->retiring)
-        return upstream;
-    upstream = upstreams_make(upstreams, addr, options);
-    if (upstream && options->nailed && options->prewarm)
+    const struct upstream *found = upstreams_find(upstreams, addr, options);
+    bool is_new = !found || found->retiring;
+    struct upstream *upstream = upstreams_make(upstreams, addr, options);
+    if (upstream && is_new && options->nailed && options->prewarm)
         pool_tend(&upstream->pool);
     return upstream;
 }

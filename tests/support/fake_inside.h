@@ -55,6 +55,9 @@ struct fake_net {
     enum err fail_why;
     size_t file_limit;
     unsigned drop_replies;
+    struct addr broken_sources[FAKE_NET_SOURCES_MAX];
+    enum err broken_why[FAKE_NET_SOURCES_MAX];
+    unsigned broken_count;
     uint64_t address_lost_at; /* connections dialled by then are stranded */
     size_t write_max;
     uint64_t client_latency_us;
@@ -102,6 +105,9 @@ bool fake_net_has_file(const struct fake_net *net);
 /* Returns a source address of the family: the given one if there is one. Draws its port if that is
  * 0. */
 struct addr fake_net_source(struct fake_net *net, const struct addr *source, int family);
+
+/* Why a socket from this address fails at once. ERR_OK: it does not. */
+enum err fake_net_source_fault(const struct fake_net *net, const struct addr *source);
 
 void fake_net_note_open(struct fake_net *net); /* updates the high-water marks */
 

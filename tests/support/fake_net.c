@@ -217,6 +217,26 @@ unsigned fake_net_thinned(const struct fake_net *net, const struct udp_thinned *
     return net->thinned_count;
 }
 
+void fake_net_break_source(struct fake_net *net, const struct addr *source, enum err why)
+{
+    unsigned i = 0;
+
+    while (i < net->broken_count && !addr_equal_ip(&net->broken_sources[i], source))
+        i++;
+    MUST(i < FAKE_NET_SOURCES_MAX);
+    net->broken_sources[i] = *source;
+    net->broken_why[i] = why;
+    net->broken_count = MAX(net->broken_count, i + 1);
+}
+
+enum err fake_net_source_fault(const struct fake_net *net, const struct addr *source)
+{
+    for (unsigned i = 0; i < net->broken_count; i++)
+        if (addr_equal_ip(&net->broken_sources[i], source))
+            return net->broken_why[i];
+    return ERR_OK;
+}
+
 struct addr fake_net_source(struct fake_net *net, const struct addr *source, int family)
 {
     struct addr addr;

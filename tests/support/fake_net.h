@@ -91,6 +91,11 @@ void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum 
  * connections have it again. */
 void fake_net_lose_address(struct fake_net *net);
 
+/* Sockets from this address of ours fail at once with `why`; ERR_OK: they work again. At most
+ * FAKE_NET_SOURCES_MAX addresses. */
+enum { FAKE_NET_SOURCES_MAX = 64 };
+void fake_net_break_source(struct fake_net *net, const struct addr *source, enum err why);
+
 /* Returns how many listening sockets the whole program has open. Sockets that a loop has taken
  * count too. */
 size_t fake_listen_sockets(void);

@@ -228,6 +228,8 @@ enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
 
     if (!err && server && server->dial == FAKE_DIAL_FAIL_NOW)
         err = ERR_UNREACHABLE;
+    if (!err)
+        err = fake_net_source_fault(net, &options->source);
     if (err) {
         net->counts.dial_errors++;
         return err;

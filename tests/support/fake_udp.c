@@ -103,6 +103,8 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop,
     struct packet *packet;
     enum err err = fault(net, server);
 
+    if (!err)
+        err = fake_net_source_fault(net, path->source);
     if (err)
         return err;
     query = calloc(1, sizeof(*query));

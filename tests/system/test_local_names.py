@@ -4,11 +4,13 @@
 
 import json
 import signal
+import socket
+import struct
 
 import pytest
 
 from conftest import BUILD, eventually
-from harness import alone
+from harness import Message, alone, pack_query
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
@@ -59,6 +61,26 @@ def test_a_zone_with_upstreams_goes_before_special_use(nailupd, upstream, dig):
         {"name": "corp.test", "upstreams": upstream.servers}]})
     assert dig(daemon, "www.corp.test").data == dig(upstream, "www.corp.test").data
     assert dig(daemon, "www.test").status == "NXDOMAIN"
+
+
+def frame(message):
+    return struct.pack(">H", len(message)) + message
+
+
+def test_a_zone_that_drops_gives_no_answer(nailupd, upstream):
+    daemon = nailupd({"local-zones": [{"name": "gone.example", "action": "drop"}],
+                      "local-data": ["own.gone.example. 60 IN A 192.0.2.7"]}, upstreams=[upstream])
+    dropped, answered = pack_query(1, "www.gone.example.", "A"), pack_query(2, "own.gone.example.", "A")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(10)
+        for message in (dropped, answered):
+            client.sendto(message, (daemon.ip, daemon.port))
+        assert Message(client.recv(4096)).id == 2
+    with socket.create_connection((daemon.ip, daemon.port), timeout=10) as client:
+        client.sendall(frame(dropped) + frame(answered))
+        assert Message(client.recv(4096)[2:]).id == 2  # the connection stays open
+    assert daemon.metrics()['dropped_total{reason="local"}'] == 2
+    assert daemon.ask("lookup", "www.gone.example")["lookup"]["answered"] == "dropped"
 
 
 def test_records_zones_and_wildcards(nailupd, upstream, dig):

@@ -110,8 +110,7 @@ static inline void expect_same_options(const struct upstream_options *a,
     assert_int_equal(a->max_handshakes, b->max_handshakes);
     assert_int_equal(a->fallback_port, b->fallback_port);
     expect_same_tls(&a->tls, &b->tls);
-    assert_int_equal(addr_family(&a->source), addr_family(&b->source));
-    assert_true(addr_family(&a->source) == 0 || addr_equal(&a->source, &b->source));
+    assert_true(sources_equal(a->sources, b->sources));
 }
 
 /* Returns the output of --print-config; the caller frees it. */

@@ -132,10 +132,10 @@ static void test_errors_have_a_position_and_a_reason(void **state)
                  "192.0.2.7\", not \"a.example A 192.0.2.1?b.example A 192.0.2.1\"");
     expect_error("local-zones: [{name: lan, action: deny}]",
                  "1:35: error: local-zones[0].action: takes transparent, typetransparent, refuse, "
-                 "nxdomain, nodata or redirect, not \"deny\"");
+                 "nxdomain, nodata, redirect or drop, not \"deny\"");
     expect_error("local-zones: [{name: lan}]",
                  "1:15: error: local-zones[0]: has no action; takes transparent, typetransparent, "
-                 "refuse, nxdomain, nodata or redirect");
+                 "refuse, nxdomain, nodata, redirect or drop");
     expect_error("local-zones:\n  - {name: lan, action: nodata}\n  - {name: LAN., action: refuse}",
                  "3:5: error: local-zones[1]: zone lan. is given twice; keep one of them");
     expect_error("local-zones: [{name: lan, action: redirect}]",
@@ -151,6 +151,9 @@ static void test_errors_have_a_position_and_a_reason(void **state)
         "block-lists: [{file: /a, action: redirect}]",
         "1:15: error: block-lists[0]: has no address to redirect to; write redirect-to: [0.0.0.0, "
         "\"::\"] or another action");
+    expect_error("block-lists: [{file: /a, action: drop}]",
+                 "1:15: error: block-lists[0]: drops queries, which only local-zones can; write "
+                 "another action");
     expect_error("block-lists: [{file: /a, redirect-to: [0.0.0.0]}]",
                  "1:15: error: block-lists[0]: has addresses but another action; write action: "
                  "redirect");

@@ -300,9 +300,9 @@ static void test_others_are_asked_over_udp_from_the_source_of_their_family(void 
     struct route_upstream met = meet(config, "10.50.1.63");
     assert_false(met.options.nailed);
     assert_int_equal(met.options.transport, TRANSPORT_UDP);
-    assert_int_equal(addr_family(&met.options.source), AF_INET);
+    assert_ptr_equal(met.options.sources, config->outgoing.v4);
     met = meet(config, "2001:db8::1");
-    assert_int_equal(addr_family(&met.options.source), AF_INET6);
+    assert_ptr_equal(met.options.sources, config->outgoing.v6);
     assert_int_equal(addr_port(&met.addr), 53);
     config_free(config);
 }

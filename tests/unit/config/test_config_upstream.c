@@ -191,12 +191,20 @@ static void test_hold_is_set_globally_per_entry_and_per_zone(void **state)
 static void test_source_addresses_depend_on_the_family(void **state)
 {
     (void)state;
-    static const char text[] = "server: {outgoing: [\"2001:db8::7\", 192.0.2.7]}\n" ZONE;
-    char out[ADDR_TEXT_MAX];
-    struct upstream_options options = resolve_in(text, 0, "192.0.2.53");
-    assert_string_equal(addr_format(&options.source, out), "192.0.2.7@0");
-    options = resolve_in(text, 0, "2001:db8::53");
-    assert_string_equal(addr_format(&options.source, out), "2001:db8::7@0");
+    struct config *config =
+        load_fine("server: {outgoing: [\"2001:db8::7\", 192.0.2.7, 192.0.2.8, 192.0.2.128/25]}\n"
+                  "forward-zones: [{name: ., upstreams: [192.0.2.53, \"2001:db8::53\"]}]\n");
+    struct sources *v4 = config->outgoing.v4, *v6 = config->outgoing.v6;
+    const struct route_upstream *upstreams = config->route.zones[0].upstreams;
+    char out[PREFIX_TEXT_MAX];
+    assert_ptr_equal(upstreams[0].options.sources, v4);
+    assert_ptr_equal(upstreams[1].options.sources, v6);
+    assert_int_equal(v4->count, 3);
+    assert_string_equal(prefix_format(&v4->list[0].prefix, out), "192.0.2.7");
+    assert_string_equal(prefix_format(&v4->list[2].prefix, out), "192.0.2.128/25");
+    assert_int_equal(v6->count, 1);
+    assert_string_equal(prefix_format(&v6->list[0].prefix, out), "2001:db8::7");
+    config_free(config);
 }
 
 static void test_protection_against_forgery_applies_to_all_upstreams(void **state)

@@ -237,8 +237,11 @@ static void test_values_out_of_range(void **state)
                  "1:15: error: cache.size: 1023KiB is out of range; takes 1MiB to 1024GiB");
     expect_error("server: {listen: []}", "1:10: error: server.listen: has no address, and neither "
                                          "has listen-tls: no client could send queries; add one");
-    expect_error("server: {outgoing: [10.0.0.1, \"::2\", 10.0.0.2]}",
-                 "1:20: error: server.outgoing: has 3 addresses; takes 0 to 2");
+    char many[2048] = "server: {outgoing: [10.0.0.1";
+    for (unsigned i = 2; i <= 65; i++)
+        snprintf(many + strlen(many), sizeof(many) - strlen(many), ", 10.0.0.%u", i);
+    strcat(many, "]}");
+    expect_error(many, "1:20: error: server.outgoing: has 65 entries; takes 0 to 64");
 }
 
 static void test_zones_of_addresses(void **state)
@@ -294,9 +297,20 @@ static void test_addresses(void **state)
     expect_error("server: {outgoing: [10.0.0.1@53]}",
                  "1:21: error: server.outgoing[0]: 10.0.0.1@53 has a port; leave it out, because "
                  "each query uses a new port");
-    expect_error("server: {outgoing: [10.0.0.1, 10.0.0.2]}",
-                 "1:31: error: server.outgoing[1]: is a second address of the same family; keep "
-                 "one of them");
+    expect_error("server: {outgoing: [10.0.0.1, \"::2\", 10.0.0.1]}",
+                 "1:38: error: server.outgoing[2]: 10.0.0.1 is given twice; keep one of them");
+    expect_error("server: {outgoing: [\"2001:db8::5/64\"]}",
+                 "1:21: error: server.outgoing[0]: 2001:db8::5/64 has bits after its prefix; write "
+                 "2001:db8::/64 for all addresses of the prefix, or leave /64 out for this one "
+                 "address");
+    expect_error("server: {outgoing: [10.0.0.0/33]}",
+                 "1:21: error: server.outgoing[0]: takes an address such as 192.0.2.7, or a prefix "
+                 "such as 2001:db8::/64, not \"10.0.0.0/33\"");
+    expect_error("server: {outgoing: [224.0.0.0/8]}",
+                 "1:21: error: server.outgoing[0]: 224.0.0.0/8 has addresses that no machine can "
+                 "have");
+    expect_error("server: {outgoing: [\"::/0\"]}",
+                 "1:21: error: server.outgoing[0]: ::/0 has addresses that no machine can have");
     expect_error("server: {outgoing: [\"::\"]}",
                  "1:21: error: server.outgoing[0]: :: is not an address of this machine; without "
                  "one the system chooses");

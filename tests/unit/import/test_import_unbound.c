@@ -304,6 +304,31 @@ static void test_a_zone_keeps_sixteen_primaries(void **state)
     config_free(config);
 }
 
+static void test_all_outgoing_addresses_are_imported(void **state)
+{
+    (void)state;
+    struct config *config =
+        imported("server: outgoing-interface: 192.0.2.7 outgoing-interface: 2001:db8:7::9/64\n"
+                 "outgoing-interface: 192.0.2.8 outgoing-interface: 192.0.2.7\n" ROOT);
+    assert_int_equal(config->outgoing.v4->count, 2);
+    assert_int_equal(config->outgoing.v6->count, 1);
+    assert_non_null(strstr(printed, "2001:db8:7::/64"));
+    assert_string_equal(said, "");
+    config_free(config);
+    char text[4096] = "server:";
+    for (unsigned i = 1; i <= SOURCES_MAX + 1; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 " outgoing-interface: 192.0.2.%u\n", i);
+    strcat(text, ROOT);
+    config = imported(text);
+    assert_int_equal(config->outgoing.v4->count, SOURCES_MAX);
+    assert_non_null(strstr(printed, "outgoing-interface: 192.0.2.65"));
+    assert_non_null(strstr(printed, "server.outgoing takes 64 entries"));
+    config_free(config);
+    EXPECT("server: outgoing-interface: 0.0.0.0\n" ROOT, "outgoing-interface: 0.0.0.0",
+           "without an address in server.outgoing, the system chooses");
+}
+
 static void test_the_output_recurses_where_unbound_does(void **state)
 {
     (void)state;
@@ -398,9 +423,9 @@ static void test_local_zones_have_their_actions(void **state)
            " local-zone: c.example deny\n local-zone: d.example always_null\n"
            " local-zone: e.example nodefault\n local-zone: f.example ipset\n" ROOT,
            "{name: a.example, action: nxdomain}", "{name: b.example, action: nodata}",
-           "{name: c.example, action: refuse}", "{name: d.example, action: redirect}",
+           "{name: c.example, action: drop}", "{name: d.example, action: redirect}",
            "{name: e.example, action: transparent}", "d.example A 0.0.0.0",
-           "d.example AAAA ::", "c.example deny\n", "never drops queries", "f.example ipset\n");
+           "d.example AAAA ::", "f.example ipset\n");
 }
 
 static void test_types_without_records_are_asked_for(void **state)
@@ -505,9 +530,10 @@ static void test_a_lost_local_zone_gets_a_warning(void **state)
 {
     (void)state;
     EXPECT("server: local-zone: example.com block_a\n" ROOT, "the actions are refuse, nxdomain");
-    assert_string_equal(said, "u.conf:1:1: warning: local-zone: example.com block_a is not "
-                              "imported, which weakens security: the actions are refuse, "
-                              "nxdomain, nodata, redirect, transparent and typetransparent.\n");
+    assert_string_equal(said,
+                        "u.conf:1:1: warning: local-zone: example.com block_a is not "
+                        "imported, which weakens security: the actions are refuse, "
+                        "nxdomain, nodata, redirect, drop, transparent and typetransparent.\n");
 }
 
 static void test_dnstap_writes_the_kinds_that_are_on(void **state)
@@ -1208,6 +1234,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_of_primaries_is_held),
         cmocka_unit_test(test_a_zone_without_a_use_is_left_out),
         cmocka_unit_test(test_a_zone_keeps_sixteen_primaries),
+        cmocka_unit_test(test_all_outgoing_addresses_are_imported),
         cmocka_unit_test(test_the_output_recurses_where_unbound_does),
         cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
         cmocka_unit_test(test_stub_zones_keep_their_options),

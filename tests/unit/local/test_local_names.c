@@ -47,11 +47,13 @@ static const char *asked(const char *name, uint16_t type)
     enum local_verdict verdict = local_names_find(names, &question, &result);
     if (verdict == LOCAL_NOT)
         return "not";
+    assert_true(local_names_has(names, question.name, question.type));
+    if (verdict == LOCAL_DROPPED)
+        return "dropped";
     local_answer(&answer, &space, &question, &result, 5);
     assert_int_equal(answer.ttl_s, 0);
     assert_int_equal(answer.stored_at, 5);
     assert_true(header_flags(answer.message.data) & HEADER_AA);
-    assert_true(local_names_has(names, question.name, question.type));
     if (verdict == LOCAL_ELSEWHERE)
         snprintf(text, sizeof(text), "elsewhere %s\n%s", name_format(result.target, target),
                  answer_show(&answer));
@@ -314,6 +316,23 @@ static void test_each_action_has_its_own_answer(void **state)
     assert_string_equal(ASKED("x.transparent", A), "not");
     assert_string_equal(ASKED("own.transparent", A),
                         "NOERROR\nan own.transparent. 3600 A 192.0.2.4\n");
+}
+
+static void test_a_zone_that_drops_answers_from_records_only(void **state)
+{
+    (void)state;
+    zone(build, "drop", LOCAL_DROP);
+    zone(build, "fine.drop", LOCAL_TRANSPARENT);
+    record(build, "own.drop. IN A 192.0.2.1");
+    record(build, "alias. IN CNAME x.drop.");
+    done();
+    assert_string_equal(ASKED("drop", A), "dropped");
+    assert_string_equal(ASKED("y.x.drop", ANY), "dropped");
+    assert_string_equal(ASKED("own.drop", A), "NOERROR\nan own.drop. 3600 A 192.0.2.1\n");
+    assert_string_equal(ASKED("own.drop", AAAA), "dropped");
+    assert_string_equal(ASKED("alias", A), "dropped");
+    assert_string_equal(ASKED("x.fine.drop", A), "not");
+    assert_string_equal(ASKED("alias", CNAME), "NOERROR\nan alias. 3600 CNAME x.drop.\n");
 }
 
 static void test_a_zone_can_be_added_once_and_may_be_the_root(void **state)
@@ -714,6 +733,7 @@ int main(void)
         TEST(test_each_action_has_its_own_answer),
         TEST(test_types_without_records_are_left_to_upstreams),
         TEST(test_cached_answers_of_types_without_records_stay),
+        TEST(test_a_zone_that_drops_answers_from_records_only),
         TEST(test_a_zone_can_be_added_once_and_may_be_the_root),
         TEST(test_listed_names_and_names_below_are_blocked_with_an_ede),
         TEST(test_a_view_names_the_source_of_the_rule),

@@ -602,7 +602,7 @@ static enum err ask_member_with(struct end *end, unsigned number, const char *da
 {
     struct member *member = &burst[number];
 
-    const struct udp_query_path path = {peer, source, queries_per_port};
+    const struct udp_query_path path = {peer, source, .queries_per_port = queries_per_port};
     *member = (struct member){.end = end, .number = number};
     return udp_query_open(&member->query, end->seen.loop, &path, text(datagram), &member_events,
                           member);

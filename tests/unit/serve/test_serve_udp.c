@@ -354,6 +354,16 @@ static void test_a_name_of_no_zone_is_refused(void **state)
     assert_int_equal(server_quota_waiting(quota), 0);
 }
 
+static void test_a_query_that_local_data_drops_gets_no_answer(void **state)
+{
+    (void)state;
+    udp_ask("drop.example", 1);
+    assert_false(udp_got());
+    assert_int_equal(server_quota_waiting(quota), 0);
+    assert_int_equal(stats.dropped_local, 1);
+    assert_int_equal(stub.asks, 0);
+}
+
 static void test_a_full_resolver_is_a_servfail_that_says_why(void **state)
 {
     (void)state;
@@ -515,6 +525,7 @@ int main(void)
         HARNESS_TEST(test_a_large_answer_is_truncated),
         HARNESS_TEST(test_no_answer_is_too_long_for_any_path),
         HARNESS_TEST(test_a_name_of_no_zone_is_refused),
+        HARNESS_TEST(test_a_query_that_local_data_drops_gets_no_answer),
         HARNESS_TEST(test_a_full_resolver_is_a_servfail_that_says_why),
         HARNESS_TEST(test_waiting_queries_are_bounded),
         HARNESS_TEST(test_under_overload_the_busiest_clients_lose_queries),

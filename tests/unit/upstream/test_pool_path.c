@@ -321,18 +321,23 @@ static void test_path_change_makes_a_new_cookie_and_accepts_the_old_one(void **s
 {
     (void)state;
     struct place place;
+    const struct addr any = {0};
+    struct cookie made;
     uint8_t before[EDNS_COOKIE_CLIENT], server[EDNS_COOKIE_SERVER_MIN] = {7};
     place_open(&place);
-    struct upstream *upstream = place.upstream;
-    memcpy(before, upstream->cookie, sizeof(before));
-    upstream_set_cookie(upstream, span_of(server, sizeof(server)));
+    struct cookies *cookies = &place.upstream->cookies;
+    const struct cookie *cookie = cookies_find(cookies, &any, &made);
+    memcpy(before, cookie->bytes, sizeof(before));
+    cookies_take_server(cookies, &any, span_of(before, sizeof(before)),
+                        span_of(server, sizeof(server)));
+    assert_int_equal(cookie->len, EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MIN);
     change(&place.world);
-    assert_memory_not_equal(upstream->cookie, before, sizeof(before));
-    assert_int_equal(upstream->cookie_len, EDNS_COOKIE_CLIENT);
-    assert_true(upstream_is_our_cookie(upstream, span_of(before, sizeof(before))));
-    assert_true(upstream_is_our_cookie(upstream, span_of(upstream->cookie, sizeof(before))));
+    assert_memory_not_equal(cookie->bytes, before, sizeof(before));
+    assert_int_equal(cookie->len, EDNS_COOKIE_CLIENT);
+    assert_true(cookies_are_ours(cookies, &any, span_of(before, sizeof(before))));
+    assert_true(cookies_are_ours(cookies, &any, span_of(cookie->bytes, sizeof(before))));
     change(&place.world);
-    assert_false(upstream_is_our_cookie(upstream, span_of(before, sizeof(before))));
+    assert_false(cookies_are_ours(cookies, &any, span_of(before, sizeof(before))));
     world_close(&place.world);
 }
 

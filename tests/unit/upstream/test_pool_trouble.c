@@ -5,6 +5,8 @@
 
 #include "unit/upstream/world.h"
 
+#include "unit/upstream/source_list.h"
+
 #include "base/log.h"
 #include "upstream/attempt.h"
 #include "upstream/trouble_news.h"
@@ -352,7 +354,7 @@ static void test_pool_each_identity_of_a_server_has_its_lines(void **state)
     world_open(&world);
     trouble_news_init(&news);
     upstreams_use_news(world.upstreams, &news);
-    from.source = fake_addr("10.1.1.9@0");
+    from.sources = source_list("10.1.1.9");
     struct fake_server *server =
         fake_peer_server(world_peer(&world, "10.1.1.1@53", answer_by_name, NULL));
     fake_server_set_dial(server, FAKE_DIAL_REFUSE);
@@ -367,6 +369,7 @@ static void test_pool_each_identity_of_a_server_has_its_lines(void **state)
     assert_int_equal(notices, 2);
     log_set_sink(NULL);
     world_close(&world);
+    sources_unref(from.sources);
 }
 
 /* The first reason may mislead: a server that restarts refuses dials before it shows its fault. */

@@ -4,6 +4,8 @@
 
 #include "unit/upstream/tls_fixture.h"
 
+#include "unit/upstream/source_list.h"
+
 #include "tls/tls_contexts.h"
 #include "tls/tls_tickets.h"
 #include "upstream/secure.h"
@@ -61,7 +63,8 @@ enum { IDENTITIES = 17 };
 
 /* Makes identities that all differ in at least one part. Some would look the same without
  * separators between the parts. */
-static void make_identities(struct upstream_options all[IDENTITIES], struct tls_pins *pins[4])
+static void make_identities(struct upstream_options all[IDENTITIES], struct tls_pins *pins[4],
+                            struct sources *sources[2])
 {
     static char other[] = "other.test", a[] = "a", b[] = "b", ab[] = "ab";
     for (int i = 0; i < IDENTITIES; i++)
@@ -72,8 +75,8 @@ static void make_identities(struct upstream_options all[IDENTITIES], struct tls_
     all[4].tls.ca_bundle = NULL;
     for (int i = 0; i < 4; i++)
         all[5 + i].tls.pins = pins[i];
-    all[9].source = fake_addr("10.9.9.9@0");
-    all[10].source = fake_addr("10.9.9.10@0");
+    all[9].sources = sources[0];
+    all[10].sources = sources[1];
     all[11].tls.certificate = ab;
     all[12].tls.certificate = a;
     all[12].tls.key = b;
@@ -90,9 +93,10 @@ static void test_secure_different_identities_have_different_racks(void **state)
     struct racks racks;
     struct upstream_options all[IDENTITIES];
     struct tls_rack *found[IDENTITIES];
+    struct sources *sources[2] = {source_list("10.9.9.9"), source_list("10.9.9.10 10.9.9.9")};
     struct tls_pins *pins[4] = {pins_of(1, 1), pins_of(1, 2), pins_of(2, 1), pins_of(16, 1)};
     racks_open(&racks);
-    make_identities(all, pins);
+    make_identities(all, pins, sources);
     for (int i = 0; i < IDENTITIES; i++) {
         found[i] = rack_of(&racks, &all[i]);
         assert_non_null(found[i]);
@@ -104,6 +108,8 @@ static void test_secure_different_identities_have_different_racks(void **state)
     racks_close(&racks);
     for (int i = 0; i < 4; i++)
         free(pins[i]);
+    for (int i = 0; i < 2; i++)
+        sources_unref(sources[i]);
 }
 
 /* An old ticket must not outlive an authority that has gone from the file. */

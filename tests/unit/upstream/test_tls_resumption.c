@@ -4,6 +4,8 @@
 
 #include "unit/upstream/tls_fixture.h"
 
+#include "unit/upstream/source_list.h"
+
 /* Replaces the newest connection by a new one, and returns the number of the new one. */
 static size_t dial_again(struct tls_fixture *f)
 {
@@ -213,6 +215,7 @@ static void test_tls_resumption_is_never_shared_across_identities(void **state)
     (void)state;
     static char name[] = "other.test", groups[] = "P-256";
     struct upstream_options other = strict();
+    struct sources *sources = source_list("10.9.9.9");
     char *ca_copy = tls_certs_file(tls_certs_pem(world_tls()->ca));
     struct tls_cert *ours = tls_certs_make(
         &(struct tls_cert_wish){.ca = world_tls()->ca, .name = "us.test", .client = true});
@@ -235,8 +238,9 @@ static void test_tls_resumption_is_never_shared_across_identities(void **state)
     other = opportunistic();
     assert_false(shares_with(&other, TLS_AT));
     other = strict();
-    other.source = fake_addr("10.9.9.9@0");
+    other.sources = sources;
     assert_false(shares_with(&other, TLS_AT));
+    sources_unref(sources);
     other = strict();
     other.tls.groups = groups;
     assert_false(shares_with(&other, TLS_AT));
