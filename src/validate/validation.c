@@ -731,10 +731,8 @@ static bool proof_may_matter(const struct call *call, struct name zone)
     if (view->kind != ANSWER_POSITIVE && name_is_below(home, zone))
         return true;
     for (unsigned i = 0; i < sets->count; i++) {
-        uint8_t wire[NAME_WIRE_MAX];
         if (v->needed & v->expanded & bit(i) &&
-            name_equal(name_suffix(rrsets_owner(sets, &sets->set[i], wire), v->signer_labels[i]),
-                       zone))
+            name_equal(name_suffix(rrsets_owner(sets, &sets->set[i]), v->signer_labels[i]), zone))
             return true;
     }
     return false;

@@ -3,7 +3,6 @@
 /* Sessions of upstreams resume. A ticket serves once, and never across identities. */
 
 #include "unit/upstream/tls_fixture.h"
-
 #include "unit/upstream/source_list.h"
 
 /* Replaces the newest connection by a new one, and returns the number of the new one. */
