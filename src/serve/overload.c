@@ -253,14 +253,6 @@ static bool is_getting_older(const struct overload *overload)
     return age_us > last_us || (overload->is_half_full && age_us >= last_us - last_us / 8);
 }
 
-/* The worker was busy for the whole window. A single window is not a good measure: answers of
- * upstreams cost time in later windows, and other processes may hold up a worker. */
-static void note_sustained(struct overload *overload, uint32_t served)
-{
-    uint32_t sustained = overload->sustained;
-    overload->sustained = MAX(served, sustained - sustained / OVERLOAD_FALL);
-}
-
 /* The queue shows what a lower capacity does after the queries have left that waited before, and
  * after the kernel has new shares. Until then, a second step down would be one too many. */
 static bool has_just_fallen(const struct overload *overload, uint64_t now)
@@ -269,13 +261,18 @@ static bool has_just_fallen(const struct overload *overload, uint64_t now)
     return now - overload->fell_at < overload->least_age_us + until_thinned_us;
 }
 
-static void fall(struct overload *overload, uint64_t now, uint32_t served)
+/* A single window is not a good measure: answers of upstreams cost time in later windows, and other
+ * processes may hold up a worker. The best window since the last step says what the worker can
+ * serve, and soon says it when queries begin to cost more. */
+static void fall(struct overload *overload, uint64_t now)
 {
-    note_sustained(overload, served);
-    overload->fell_at = now;
     uint32_t sustained = overload->sustained, capacity = overload->capacity;
+    sustained = MAX(overload->best, sustained - sustained / OVERLOAD_FALL);
     capacity -= MIN(capacity, capacity / OVERLOAD_RISE + 1);
     overload->capacity = MIN(capacity, sustained - sustained / OVERLOAD_SPARE);
+    overload->sustained = sustained;
+    overload->best = 0;
+    overload->fell_at = now;
 }
 
 static void rise(struct overload *overload)
@@ -289,14 +286,15 @@ static void rise(struct overload *overload)
 static void adapt(struct overload *overload, uint64_t now, uint32_t served)
 {
     bool young = is_young(overload);
-    bool ages = is_getting_older(overload);
+    bool must_fall = !young && is_getting_older(overload) && !has_just_fallen(overload, now);
     bool is_used = served + served / 16 >= overload->capacity;
+    overload->best = MAX(overload->best, served);
     overload->last_age_us = overload->least_age_us;
     overload->young_windows = young ? MIN(overload->young_windows + 1, OVERLOAD_RISES) : 0;
-    if (overload->dead > 0 || is_swamped(overload))
+    if (must_fall && (overload->dead > 0 || !is_swamped(overload)))
+        fall(overload, now);
+    else if (overload->dead > 0 || is_swamped(overload))
         overload->capacity = MAX(overload->capacity, served);
-    else if (!young && ages && !has_just_fallen(overload, now))
-        fall(overload, now, served);
     else if (young && is_used && !is_all_served(overload))
         rise(overload);
 }

@@ -40,7 +40,7 @@ enum {
     OVERLOAD_SWAMPED_WINDOWS = 8,  /* this many full windows in a row: the level drops nothing */
     OVERLOAD_RISE = 64,            /* the capacity rises by a 64th for each young window */
     OVERLOAD_RISES = 4,            /* in a row, up to this many, */
-    OVERLOAD_FALL = 8,             /* and falls by an eighth at a time, at most; */
+    OVERLOAD_FALL = 2,             /* and falls by a half at a time, at most; */
     OVERLOAD_SPARE = 16,           /* a 16th of what was sustained stays free for the queue */
     OVERLOAD_SMOOTH = 8,           /* windows in an average */
     OVERLOAD_ROWS = 2,             /* a client is in one counter of each; the smaller one counts */
@@ -83,7 +83,8 @@ struct overload {
     uint32_t fair;        /* queries of one client in OVERLOAD_WINDOW_US, in sixteenths */
     uint32_t fair_rest;   /* of earlier windows, in sixteenths */
     uint32_t level;       /* whole queries of one client in this window */
-    uint32_t sustained;   /* what the worker served when it was busy, in OVERLOAD_WINDOW_US */
+    uint32_t sustained;   /* what the worker could serve when the capacity was lowered last */
+    uint32_t best;        /* the most that a window served since then */
     uint64_t fell_at;     /* when the capacity was lowered last */
     uint64_t age_us;      /* of this read */
     uint64_t shared_at;   /* the shares changed last */

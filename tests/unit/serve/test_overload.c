@@ -515,6 +515,25 @@ static void test_a_worker_with_a_small_share_of_the_cpu(void **state)
     assert_in_range(outcome.p99_us, 0, 299 * US_PER_MS);
 }
 
+/* The load asks for other names: each query costs ten times as much as before. */
+static void test_queries_that_cost_more_than_before(void **state)
+{
+    (void)state;
+    struct load load = {.serve_us10 = 40, .clients = 8, .times10 = 12};
+    for (unsigned i = 0; i < 2; i++) {
+        overload_init(&overload);
+        load.is_thinned = i == 1;
+        load.serve_us10 = 40;
+        run_from(0, 3, load);
+        load.serve_us10 = 400;
+        run_from(33 * US_PER_S, 3, load);
+        struct outcome outcome = run_from(63 * US_PER_S, 5, load);
+        assert_in_range(outcome.served, 5 * 25000 * 9 / 10, 5 * 25000);
+        assert_in_range(outcome.light_served, outcome.light_asked * 95 / 100, outcome.light_asked);
+        assert_in_range(outcome.p99_us, 0, 199 * US_PER_MS);
+    }
+}
+
 /* The kernel thins the datagrams of some clients. To read those of all others would leave no time
  * to serve any. */
 static void test_more_clients_than_the_kernel_thins(void **state)
@@ -572,6 +591,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_short_queue_that_loses_datagrams_is_overload, setup),
         cmocka_unit_test_setup(test_a_worker_that_gets_the_cpu_now_and_then, setup),
         cmocka_unit_test_setup(test_a_worker_with_a_small_share_of_the_cpu, setup),
+        cmocka_unit_test_setup(test_queries_that_cost_more_than_before, setup),
         cmocka_unit_test_setup(test_more_clients_than_the_kernel_thins, setup),
         cmocka_unit_test_setup(test_a_crowd_of_small_clients, setup),
         cmocka_unit_test_setup(test_a_little_too_much, setup),
