@@ -85,10 +85,13 @@ bool budget_take_minimised(struct budget *budget)
     return is_left;
 }
 
-void budget_note_absent(struct budget *budget)
+void budget_note_absent(struct budget *budget, uint64_t name_hash)
 {
-    if (budget->absent < BUDGET_ABSENT_MAX)
-        budget->absent++;
+    for (unsigned i = 0; i < budget->absent_count; i++)
+        if (budget->absent[i] == name_hash)
+            return;
+    if (budget_has_absent_left(budget))
+        budget->absent[budget->absent_count++] = name_hash;
 }
 
 void budget_give_back_minimised(struct budget *budget)

@@ -50,9 +50,10 @@ struct budget {
     uint32_t refs;    /* tasks that run for it */
     uint64_t ends_at; /* us */
     uint8_t used[BUDGET_KINDS];
-    uint8_t attempts_left;         /* exchanges decrement it (exchange_question.attempts_left) */
-    uint8_t minimised;             /* minimised QNAMEs sent */
-    uint8_t absent;                /* BUDGET_ABSENT_MAX bounds them */
+    uint8_t attempts_left; /* exchanges decrement it (exchange_question.attempts_left) */
+    uint8_t minimised;     /* minimised QNAMEs sent */
+    uint64_t absent[BUDGET_ABSENT_MAX]; /* hashes of the names of servers without addresses */
+    uint8_t absent_count;
     uint8_t reached;               /* a bit for each kind that a task asked for in vain */
     uint8_t queries_max;           /* the bound of BUDGET_QUERIES */
     uint8_t tasks_max;             /* tasks that may run for it at once */
@@ -81,13 +82,14 @@ MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t
 /* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is not a failure. */
 MUST_USE bool budget_take_minimised(struct budget *budget);
 
-/* Notes a server without addresses, found in a look-up for another server. */
-void budget_note_absent(struct budget *budget);
+/* Notes a server without addresses, found in a look-up for another server. Several look-ups may
+ * find out the same: name_hash tells the servers apart. */
+void budget_note_absent(struct budget *budget, uint64_t name_hash);
 
 /* Whether there were fewer than BUDGET_ABSENT_MAX. */
 static inline bool budget_has_absent_left(const struct budget *budget)
 {
-    return budget->absent < BUDGET_ABSENT_MAX;
+    return budget->absent_count < BUDGET_ABSENT_MAX;
 }
 
 /* Gives back a minimised QNAME that another task has sent. */

@@ -50,8 +50,9 @@ static enum err descent_reason(const struct iterate_memory *memory)
 }
 
 /* Fails with the reasons of the last exchange (RFC 8914: 22, 23). The failure is not remembered
- * where other tasks used up a subtask's budget, or where a look-up had no room: such a failure says
- * nothing about the question, and a costly question could make others fail. */
+ * where other tasks used up a subtask's budget, where a look-up had no room, or where servers were
+ * left unasked: such a failure says nothing about the question, and a costly question could make
+ * others fail. */
 static void descent_fail_unreachable(const struct strategy_view *view, struct steps *out)
 {
     const struct iterate_memory *memory = descent_memory(view);
@@ -60,7 +61,7 @@ static void descent_fail_unreachable(const struct strategy_view *view, struct st
     *failure = failure_of_exchange(&memory->failed, memory->ede);
     if (failure->error == ERR_OK && !is_drained)
         failure->error = descent_reason(memory);
-    if (memory->lookup_lacked_room || (view->is_sub && is_drained))
+    if (memory->lookup_lacked_room || memory->failed.left_some || (view->is_sub && is_drained))
         failure->cache = false;
 }
 
@@ -219,9 +220,13 @@ static void look_up_new(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     unsigned count = 0, before = (unsigned)__builtin_popcount(memory->looked_up);
-    unsigned at_once = view->is_lookup ? 1 : DESCENT_LOOKUPS_AT_ONCE;
-    if ((view->is_lookup || before) && !budget_has_absent_left(view->budget))
+    bool is_doubtful = view->is_lookup && view->budget->absent_count > 0;
+    unsigned at_once = is_doubtful ? 1 : DESCENT_LOOKUPS_AT_ONCE;
+    if ((view->is_lookup || before) && !budget_has_absent_left(view->budget)) {
+        for (unsigned i = 0; i < memory->cut.server_count; i++)
+            memory->lookup_lacked_room |= may_be_looked_up(view, i);
         return;
+    }
     for (unsigned i = 0; i < memory->cut.server_count; i++) {
         if (!may_be_looked_up(view, i) || count == at_once ||
             before + count == DESCENT_LOOKUPS_MAX ||
@@ -248,7 +253,8 @@ static void look_up_again(const struct strategy_view *view, struct steps *out)
  * one question into many for other zones' servers (NXNSAttack). A name that does not exist has no
  * addresses of the other IP version either. So only the first server is looked up for both versions
  * at once, and the others for the second one if the first one does not help. A look-up that another
- * look-up needs tries one server after the other, because such look-ups multiply. */
+ * look-up needs tries one server after the other when a server without addresses was found, because
+ * such look-ups multiply. */
 static void look_up(const struct strategy_view *view, struct steps *out)
 {
     const struct iterate_memory *memory = descent_memory(view);
@@ -776,19 +782,18 @@ static void iterate_on_failed(const struct strategy_view *view,
     }
 }
 
-/* Returns whether the server has got an address. */
+/* Returns whether the server has an address, which may be known under another name. */
 static bool take_addrs(struct iterate_memory *memory, unsigned server, const struct answer *answer)
 {
     struct message message;
-    uint8_t before = memory->cut.addr_count;
-    if (server < memory->cut.server_count && answer->kind == ANSWER_POSITIVE &&
-        message_parse(&message, answer->message) == MESSAGE_OK)
-        delegation_add_answer(&memory->cut, server, &message);
-    return memory->cut.addr_count > before;
+    if (server >= memory->cut.server_count || answer->kind != ANSWER_POSITIVE ||
+        message_parse(&message, answer->message) != MESSAGE_OK)
+        return false;
+    delegation_add_answer(&memory->cut, server, &message);
+    return true;
 }
 
-/* The server has no address of an IP version, or no name. Two look-ups for the two versions of
- * another server's addresses may find this out, and one of them counts it. */
+/* The server has no address of an IP version, or no name. */
 static void on_no_address(const struct strategy_view *view, unsigned server, bool is_denied,
                           struct steps *out)
 {
@@ -799,8 +804,8 @@ static void on_no_address(const struct strategy_view *view, unsigned server, boo
     if ((is_denied || !has_other) && !(memory->without_any & bit)) {
         memory->without_any |= bit;
         memory->absent_servers++;
-        if (view->is_lookup && view->question->type == first_type(view))
-            budget_note_absent(view->budget);
+        if (view->is_lookup)
+            budget_note_absent(view->budget, name_hash(delegation_server(&memory->cut, server), 0));
     } else if (!memory->asking) {
         look_up_twice(view, server, out);
     }
@@ -813,7 +818,6 @@ static void on_address(const struct strategy_view *view, unsigned server, const 
     memory->pending--;
     if (event->kind == EVENT_SUB_FAILED) {
         memory->lookup_lacked_room |= !event->failure->cache;
-        memory->without_any |= (uint16_t)(1u << server);
     } else if (!take_addrs(memory, server, event->answer)) {
         on_no_address(view, server, event->answer->kind == ANSWER_NXDOMAIN, out);
     }

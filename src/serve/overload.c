@@ -293,7 +293,7 @@ static void adapt(struct overload *overload, uint64_t now, uint32_t served)
     overload->young_windows = young ? MIN(overload->young_windows + 1, OVERLOAD_RISES) : 0;
     if (must_fall && (overload->dead > 0 || !is_swamped(overload)))
         fall(overload, now);
-    else if (overload->dead > 0 || is_swamped(overload))
+    else if ((overload->dead > 0 || is_swamped(overload)) && !has_just_fallen(overload, now))
         overload->capacity = MAX(overload->capacity, served);
     else if (young && is_used && !is_all_served(overload))
         rise(overload);

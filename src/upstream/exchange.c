@@ -606,6 +606,17 @@ static void ask_beside_streams(struct exchange *exchange)
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
 }
 
+/* Whether the bound of useless answers kept servers from being asked. */
+static bool has_left_some(const struct exchange *exchange)
+{
+    if (!exchange->asked.useless_max || exchange->useless_count < exchange->asked.useless_max)
+        return false;
+    for (unsigned i = 0; i < exchange->group_len; i++)
+        if (!exchange->tried[i] && !is_bad(exchange, i))
+            return true;
+    return false;
+}
+
 static void exchange_on_wall(struct timer *timer)
 {
     struct exchange *exchange = CONTAINER_OF(timer, struct exchange, wall);
@@ -621,6 +632,7 @@ static void exchange_on_wall(struct timer *timer)
     }
     failure.is_late = has_hope(exchange);
     failure.any_network |= failure.is_late;
+    failure.left_some = has_left_some(exchange);
     /* A single round proves nothing new. Without this rule, a popular zone would never get a full
      * exchange again.
      */

@@ -327,7 +327,12 @@ static bool hint_is_useful(const struct call *call, const struct anchor *anchor)
  */
 static enum progress validation_walk_end(struct call *call, enum fault fault)
 {
-    call->v->zone_labels = call->v->cut_labels;
+    struct validation *v = call->v;
+    if (v->lost_labels) {
+        v->zone_labels = v->lost_labels;
+        return end_unfetched(call, FAULT_NO_DS, v->lost_ede);
+    }
+    v->zone_labels = v->cut_labels;
     return target_bogus(call, fault);
 }
 

@@ -40,12 +40,14 @@ static void add_v6(struct zone *zone, unsigned count, enum fake_udp how)
     }
 }
 
-/* Queries as recursion does, and waits for the end. */
-static void ask_as(struct zone *zone, struct asker *asker, struct exchange_question question)
+/* Queries as recursion does, rejects answers with this rcode, and waits for the end. */
+static void ask_but(struct zone *zone, struct asker *asker, struct exchange_question question,
+                    uint16_t bad_rcode)
 {
     struct world *world = &zone->world;
     memset(asker, 0, sizeof(*asker));
     asker->world = world;
+    asker->bad_rcode = bad_rcode;
     asker->asked_at = loop_now(world->loop);
     assert_int_equal(name_parse(&question.question.name, asker->wire, "www.example", 11), ERR_OK);
     question.question.type = RRTYPE_A;
@@ -55,6 +57,11 @@ static void ask_as(struct zone *zone, struct asker *asker, struct exchange_quest
     for (int i = 0; i < 10000 && asker->result == ASKER_WAITING; i++)
         fake_loop_advance(world->loop, MS);
     assert_int_not_equal(asker->result, ASKER_WAITING);
+}
+
+static void ask_as(struct zone *zone, struct asker *asker, struct exchange_question question)
+{
+    ask_but(zone, asker, question, 0);
 }
 
 static void ask_zone(struct zone *zone, struct asker *asker)
@@ -611,6 +618,35 @@ static void test_authoritative_change_of_network_forgets_given_up_servers(void *
     world_close(&zone.world);
 }
 
+static void refuses(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
+{
+    (void)owner;
+    fake_answer_rcode(answer, ask->query, RCODE_REFUSED);
+}
+
+/* Otherwise a failure would be remembered although a server that was not asked may answer. */
+static void test_authoritative_failure_tells_of_servers_that_were_not_asked(void **state)
+{
+    struct zone zone;
+    struct asker asker;
+    char text[32];
+    (void)state;
+    open_zone(&zone);
+    for (unsigned i = 0; i < 6; i++) {
+        snprintf(text, sizeof(text), "192.0.2.%u@53", i + 1);
+        struct fake_peer *peer = world_peer(&zone.world, text, refuses, NULL);
+        zone.group[i] = world_discover(&zone.world, text, &upstream_options_default);
+        zone.peers[zone.count++] = peer;
+    }
+    ask_but(&zone, &asker, (struct exchange_question){.useless_max = 5}, RCODE_REFUSED);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_true(asker.failure.left_some);
+    ask_but(&zone, &asker, (struct exchange_question){.useless_max = 6}, RCODE_REFUSED);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_false(asker.failure.left_some);
+    world_close(&zone.world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -641,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_authoritative_zone_without_any_route_fails_at_once),
         cmocka_unit_test(test_authoritative_preferred_family_comes_first_and_the_other_replaces_it),
         cmocka_unit_test(test_authoritative_question_may_have_less_time_and_fewer_attempts),
+        cmocka_unit_test(test_authoritative_failure_tells_of_servers_that_were_not_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
