@@ -268,23 +268,28 @@ static enum err send_from(struct attempt *attempt, unsigned queries_per_port)
     return err;
 }
 
+/* Returns whether the caller should draw another source address. */
+static bool note_source(struct attempt *attempt, enum err err)
+{
+    struct sources *sources = attempt->upstream->options.sources;
+    if (sources_are_at_fault(sources, err))
+        STATS_INC(attempt->env->stats, upstream_source_failures);
+    return sources_note(sources, &attempt->source, err, loop_now(attempt->env->loop));
+}
+
 bool attempt_send_udp(struct attempt *attempt)
 {
     struct upstream *upstream = attempt->upstream;
-    struct sources *sources = upstream->options.sources;
     unsigned burst = upstream->is_discovered ? 1 : upstream->options.queries_per_port;
     enum err err;
 
     MUST(!transport_is_secure(upstream->options.transport)); /* never in plain text */
     attempt->over_stream = false;
     attempt->source = (struct source_draw){0};
-    for (;;) {
+    do {
         upstream_draw_source(upstream, &attempt->source, burst);
         err = send_from(attempt, burst);
-        if (!sources_note(sources, &attempt->source, err, loop_now(attempt->env->loop)))
-            break;
-        STATS_INC(attempt->env->stats, upstream_source_failures);
-    }
+    } while (note_source(attempt, err));
     note_route(attempt, err);
     if (err)
         return false;

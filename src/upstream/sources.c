@@ -228,3 +228,8 @@ bool sources_note(struct sources *sources, struct source_draw *draw, enum err er
         return false;
     }
 }
+
+bool sources_are_at_fault(const struct sources *sources, enum err err)
+{
+    return sources && err == ERR_ADDRESS_UNKNOWN;
+}

@@ -84,4 +84,7 @@ void sources_draw_in_turn(const struct sources *sources, struct source_draw *dra
  */
 bool sources_note(struct sources *sources, struct source_draw *draw, enum err err, uint64_t now);
 
+/* Whether the error puts the drawn entry to rest. sources may be NULL. */
+bool sources_are_at_fault(const struct sources *sources, enum err err);
+
 #endif

@@ -372,10 +372,8 @@ static void test_a_query_leaves_from_the_address_that_works(void **state)
         assert_int_equal(warnings, rests ? 2 : 0);
         uint64_t failures = f.world.stats.upstream_source_failures;
         ask_times(&f, 10);
-        if (rests) {
-            assert_in_range(failures, 2, 40);
-            assert_int_equal(f.world.stats.upstream_source_failures, failures);
-        }
+        assert_in_range(failures, rests ? 2 : 0, rests ? 40 : 0);
+        assert_int_equal(f.world.stats.upstream_source_failures, failures);
         break_source(&f, "10.9.9.1", ERR_OK);
         fake_loop_advance(f.world.loop, SOURCE_REST_US);
         ask_times(&f, 40);
@@ -460,7 +458,8 @@ static void test_a_dial_leaves_from_the_address_that_works(void **state)
     ask_times(&f, 1);
     fake_loop_advance(f.world.loop, 100 * MS);
     assert_int_equal(dials_from(&f, "10.9.9.3"), 2);
-    assert_in_range(f.world.stats.upstream_source_failures, 1, 4);
+    /* 10.9.9.1 rests after the first draw. Its turn may be the third, which no dial takes. */
+    assert_in_range(f.world.stats.upstream_source_failures, 0, 1);
     assert_int_equal(f.world.stats.upstream_dials_tcp_error, 0);
     fixture_close(&f);
 }
