@@ -383,6 +383,51 @@ static void test_a_query_leaves_from_the_address_that_works(void **state)
     }
 }
 
+/* A socket is bound only when the query leaves the line. */
+static void test_a_query_in_line_says_nothing_of_its_address_or_its_server(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f, "10.9.9.1", upstream_options_default);
+    break_source(&f, "10.9.9.1", ERR_ADDRESS_UNKNOWN);
+    ask_and_wait(&asker, &f.world, "first.example", f.upstream);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_int_equal(warnings, 1);
+    assert_true(f.upstream->no_route_until_at > 0);
+    uint64_t failures = f.world.stats.upstream_source_failures;
+    fake_net_queue_queries(f.world.net, 1, 10 * MS);
+    ask(&asker, &f.world, "second.example", f.upstream);
+    assert_int_equal(notices, 0); /* it does not work again yet */
+    assert_true(f.upstream->no_route_until_at > 0);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    assert_int_equal(f.seen.asked, 0);
+    assert_true(f.world.stats.upstream_source_failures > failures);
+    assert_int_equal(notices, 0);
+    assert_int_equal(upstream_health(f.upstream, false)->silences, 0);
+    fixture_close(&f);
+}
+
+/* The query leaves from another address, to the same server. */
+static void test_a_query_in_line_without_its_address_is_sent_again(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f, "10.9.9.1 10.9.9.2", upstream_options_default);
+    break_source(&f, "10.9.9.1", ERR_ADDRESS_UNKNOWN);
+    for (unsigned i = 0; i < 20 && f.world.stats.upstream_source_failures == 0; i++) {
+        fake_net_queue_queries(f.world.net, 1, 10 * MS);
+        ask_and_wait(&asker, &f.world, "www.example", f.upstream);
+        assert_int_equal(asker.result, ASKER_ANSWERED);
+    }
+    assert_int_equal(f.world.stats.upstream_source_failures, 1);
+    assert_int_equal(warnings, 1);
+    assert_int_equal(upstream_health(f.upstream, false)->silences, 0);
+    assert_int_equal(count_from(&f.seen, "10.9.9.2"), f.seen.asked);
+    fixture_close(&f);
+}
+
 static void test_each_address_has_its_own_cookie(void **state)
 {
     (void)state;
@@ -502,6 +547,8 @@ int main(void)
         WATCHED(test_datagrams_leave_from_all_addresses),
         WATCHED(test_a_burst_keeps_its_address),
         WATCHED(test_a_query_leaves_from_the_address_that_works),
+        WATCHED(test_a_query_in_line_says_nothing_of_its_address_or_its_server),
+        WATCHED(test_a_query_in_line_without_its_address_is_sent_again),
         WATCHED(test_each_address_has_its_own_cookie),
         WATCHED(test_a_rejected_cookie_is_asked_again_from_its_address),
         WATCHED(test_connections_of_a_server_spread_over_the_addresses),
