@@ -194,6 +194,21 @@ static bool load_source_address(struct loader *loader, const struct yaml_tree_no
     return false;
 }
 
+/* Whether an address is in the prefix and in the other one, which is our own text. */
+static bool shares_addresses(const struct prefix *prefix, const char *with)
+{
+    struct prefix other;
+    MUST(prefix_parse(&other, with) == ERR_OK);
+    return prefix_contains(prefix, &other.addr) || prefix_contains(&other, &prefix->addr);
+}
+
+/* Multicast and reserved addresses, and the address that means any. */
+static bool has_unusable_address(const struct prefix *prefix)
+{
+    return addr_is_any(&prefix->addr) || shares_addresses(prefix, "224.0.0.0/3") ||
+           shares_addresses(prefix, "ff00::/8");
+}
+
 /* 192.0.2.7/24 may mean one address or all of them, so the file has to say which. */
 static bool load_source_prefix(struct loader *loader, const struct yaml_tree_node *node,
                                struct prefix *out)
@@ -207,8 +222,16 @@ static bool load_source_prefix(struct loader *loader, const struct yaml_tree_nod
                      "%s has bits after its prefix; write %s for all addresses of the prefix, or "
                      "leave /%u out for this one address",
                      node->text, prefix_format(out, text), out->length);
-    else if (addr_is_any(&out->addr) || load_is_multicast(&out->addr))
-        loader_error(loader, node, "%s has addresses that no machine can have", node->text);
+    else if (has_unusable_address(out))
+        loader_error(loader, node,
+                     "%s has addresses that no machine can have; write the prefix that your "
+                     "routers send here, such as 2001:db8::/64",
+                     node->text);
+    else if (shares_addresses(out, "fe80::/10"))
+        loader_error(loader, node,
+                     "%s has link-local addresses, which need an interface; write single "
+                     "addresses, as in fe80::1%%eth0",
+                     node->text);
     else
         return true;
     return false;

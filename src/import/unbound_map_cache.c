@@ -135,9 +135,26 @@ static void map_outgoing(struct unbound_map_state *map, const struct unbound_sta
         return;
     }
     map->sources[map->source_count++] = prefix;
+    const struct draft_origin **first =
+        addr_family(&prefix.addr) == AF_INET6 ? &map->source_v6 : &map->source_v4;
+    if (!*first)
+        *first = statement->origin;
     const char *word = draft_word(map->draft, prefix_format(&prefix, text));
     if (word)
         draft_add(map->draft, "server.outgoing", word, statement->origin);
+}
+
+/* Unbound uses an IP version only if it has an outgoing-interface. */
+static void end_outgoing(struct unbound_map_state *map)
+{
+    if (map->source_v4 && !map->source_v6 && !map->no_ip6)
+        draft_note(map->draft, map->source_v4,
+                   "IPv6 queries leave from an address that the system chooses. Unbound sends "
+                   "none without an IPv6 outgoing-interface.");
+    if (map->source_v6 && !map->source_v4 && !map->no_ip4)
+        draft_note(map->draft, map->source_v6,
+                   "IPv4 queries leave from an address that the system chooses. Unbound sends "
+                   "none without an IPv4 outgoing-interface.");
 }
 
 static void map_tcp_upstream(struct unbound_map_state *map,
@@ -175,6 +192,7 @@ static void map_end_cache(struct unbound_map_state *map)
 {
     end_size(map);
     end_stale(map);
+    end_outgoing(map);
     end_transport(map);
 }
 

@@ -121,6 +121,7 @@ struct unbound_map_state {
     struct unbound_value expired, expired_ttl;
     struct prefix sources[UNBOUND_SOURCES_MAX];
     unsigned source_count;
+    const struct draft_origin *source_v4, *source_v6; /* the first of each IP version; NULL: none */
     /* upstreams */
     const struct draft_origin *tcp_origin, *tls_origin; /* for all upstreams; NULL: no */
     struct unbound_zone *zones, **last_zone, *zone;

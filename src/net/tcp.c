@@ -46,6 +46,7 @@ struct tcp {
     bool paused;
     bool is_finished; /* we sent a FIN */
     bool is_dialed;   /* the descriptor counts as outgoing */
+    bool is_foreign;  /* this machine need not have the local address */
     bool wants_room;  /* a write was partial */
     const struct tcp_handler *handler;
     void *owner;
@@ -264,6 +265,7 @@ enum err tcp_dial(struct tcp **out, struct loop *loop, const struct addr *peer,
         return ERR_NO_MEMORY;
     }
     tcp->is_dialed = true;
+    tcp->is_foreign = options->is_foreign;
     tcp->handler = handler;
     tcp->owner = owner;
     err = tcp_connect_socket(tcp, fd, options);
@@ -456,6 +458,9 @@ const struct addr *tcp_peer(const struct tcp *tcp)
 
 bool tcp_is_stranded(struct tcp *tcp)
 {
+    /* This machine never had the address. */
+    if (tcp->is_foreign)
+        return false;
     const struct addr *local = tcp_local(tcp);
     return addr_family(local) != 0 && socket_address_is_gone(local);
 }

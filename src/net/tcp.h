@@ -126,7 +126,7 @@ const struct addr *tcp_peer(const struct tcp *tcp);
 const struct addr *tcp_local(struct tcp *tcp);
 
 /* Whether this machine no longer has the local address of a connection that was open: then no byte
- * can arrive. A few system calls. */
+ * can arrive. False for a foreign source, which this machine need not have. A few system calls. */
 bool tcp_is_stranded(struct tcp *tcp);
 
 #endif

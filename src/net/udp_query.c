@@ -705,6 +705,11 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop,
     return ERR_OK;
 }
 
+bool udp_query_is_waiting(const struct udp_query *query)
+{
+    return query->letter != NULL;
+}
+
 void udp_query_local(const struct udp_query *query, struct addr *out)
 {
     if (!query->socket || socket_local(query->socket->watch.fd, out))

@@ -31,7 +31,8 @@ struct udp_query_handler {
     /* A datagram from the peer's address, with unchecked content: the query's answer, or a datagram
      * whose first two bytes, the id, belong to no query of the port. May come several times. */
     void (*on_datagram)(void *owner, struct span datagram);
-    /* ICMP reported an unreachable peer (ERR_REFUSED, ERR_UNREACHABLE). May come several times. */
+    /* ICMP reported an unreachable peer (ERR_REFUSED, ERR_UNREACHABLE), or a query that waited in
+     * line met an immediate error. May come several times. */
     void (*on_failed)(void *owner, enum err why);
 };
 
@@ -50,6 +51,9 @@ struct udp_query_path {
 MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop,
                                  const struct udp_query_path *path, struct span datagram,
                                  const struct udp_query_handler *handler, void *owner);
+
+/* Whether the query still waits in line for a descriptor: its source and route are untested. */
+bool udp_query_is_waiting(const struct udp_query *query);
 
 /* The source address of the query; family 0 if it is unknown or the query still waits. A system
  * call.

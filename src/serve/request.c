@@ -237,7 +237,7 @@ static void count_view_reply(struct view_stats *stats, const struct reply *reply
         STATS_INC(stats, blocked);
 }
 
-/* A rule drops the query of a client; the end of the query is counted separately. */
+/* A rule or a local zone drops the query of a client. Its end is counted separately. */
 static void count_view_rule(const struct sink *sink, const struct udp_path *path)
 {
     struct view_stats *stats = request_client_stats(sink, path);
@@ -354,7 +354,7 @@ static void drop_waiting(struct request *request, enum stat reason)
 {
     struct reply reply = {.query = &request->query};
     stats_add_at(request->requests->stats, reason, 1);
-    if (reason == stat_dropped_policy)
+    if (reason == stat_dropped_policy || reason == stat_dropped_local)
         count_view_rule(request->sink, request->is_stream ? NULL : &request->path);
     request_tell(request->sink, &reply, NULL, request->is_stream ? NULL : &request->path,
                  &tell_limited);
@@ -736,6 +736,7 @@ static enum request_result request_drop_local(struct sink *sink,
 {
     struct reply reply = {.query = &lookup->query};
     STATS_INC(sink->requests->stats, dropped_local);
+    count_view_rule(sink, lookup->path);
     request_tell(sink, &reply, NULL, lookup->path, &tell_limited);
     return REQUEST_DROPPED;
 }

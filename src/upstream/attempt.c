@@ -268,24 +268,32 @@ static enum err send_from(struct attempt *attempt, unsigned queries_per_port)
     return err;
 }
 
+/* Returns whether the caller should draw another source address. */
+static bool note_source(struct attempt *attempt, enum err err)
+{
+    struct sources *sources = attempt->upstream->options.sources;
+    if (!err && udp_query_is_waiting(attempt->udp))
+        return false;
+    if (sources_are_at_fault(sources, err))
+        STATS_INC(attempt->env->stats, upstream_source_failures);
+    return sources_note(sources, &attempt->source, err, loop_now(attempt->env->loop));
+}
+
 bool attempt_send_udp(struct attempt *attempt)
 {
     struct upstream *upstream = attempt->upstream;
-    struct sources *sources = upstream->options.sources;
     unsigned burst = upstream->is_discovered ? 1 : upstream->options.queries_per_port;
     enum err err;
 
     MUST(!transport_is_secure(upstream->options.transport)); /* never in plain text */
     attempt->over_stream = false;
     attempt->source = (struct source_draw){0};
-    for (;;) {
+    do {
         upstream_draw_source(upstream, &attempt->source, burst);
         err = send_from(attempt, burst);
-        if (!sources_note(sources, &attempt->source, err, loop_now(attempt->env->loop)))
-            break;
-        STATS_INC(attempt->env->stats, upstream_source_failures);
-    }
-    note_route(attempt, err);
+    } while (note_source(attempt, err));
+    if (err || !udp_query_is_waiting(attempt->udp))
+        note_route(attempt, err);
     if (err)
         return false;
     STATS_INC(attempt->env->stats, upstream_queries_udp);
@@ -394,12 +402,17 @@ static void note_unanswered(struct attempt *attempt)
 }
 
 /* Refused or unreachable: ICMP shows that waiting is useless, and the server must not come first
- * next time. */
+ * next time. A query that waited for a descriptor may find its source address missing. The server
+ * has no part in that. */
 static void on_udp_failed(void *owner, enum err why)
 {
     struct attempt *attempt = owner;
-    (void)why;
-    note_unanswered(attempt);
+    if (sources_are_at_fault(attempt->upstream->options.sources, why)) {
+        attempt->lacked_route = true;
+        (void)note_source(attempt, why);
+    } else {
+        note_unanswered(attempt);
+    }
     attempt_fail(attempt, ATTEMPT_REFUSED);
 }
 

@@ -655,9 +655,10 @@ static enum err conn_dial_link(struct conn *conn)
         sources_draw_in_turn(sources, &draw, conn->source_turn, now);
         conn->source = draw.addr;
         enum err err = conn_dial_from(conn, &draw);
+        if (sources_are_at_fault(sources, err))
+            STATS_INC(conn->env->stats, upstream_source_failures);
         if (!sources_note(sources, &draw, err, now))
             return err;
-        STATS_INC(conn->env->stats, upstream_source_failures);
     }
 }
 

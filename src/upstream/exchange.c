@@ -805,6 +805,7 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
     unsigned index = attempt->index;
     bool replaced = attempt->state >= ATTEMPT_SILENT || attempt->role == ATTEMPT_PROBE;
     bool diverted = !attempt->over_stream || attempt->upstream != exchange->group[index];
+    bool is_refused = why == ATTEMPT_REFUSED && !attempt->lacked_route;
 
     if (is_watching(attempt)) {
         attempt_free(attempt);
@@ -832,7 +833,7 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
         exchange->useless_count++;
     if (why == ATTEMPT_TRUNCATED)
         exchange->truncated |= UINT64_C(1) << index;
-    if ((why == ATTEMPT_REFUSED && diverted) || why == ATTEMPT_MALFORMED)
+    if ((is_refused && diverted) || why == ATTEMPT_MALFORMED)
         exchange->useless |= UINT64_C(1) << index;
     /* A hedge replaces it, unless the server said something. */
     if (replaced && why <= ATTEMPT_CLOSED && has_attempt(exchange, PROMISE_FRESH))

@@ -38,7 +38,8 @@ static void add_addr(struct identity *key, const struct addr *addr)
     secure_add_text(key, addr_family(addr) == AF_UNSPEC ? "" : addr_format(addr, text));
 }
 
-/* The texts of several addresses could be longer than a key, so the key has their hash. */
+/* The connections from all addresses of a list share their tickets. The texts of several addresses
+ * could be longer than a key, so the key has their hash. */
 static void add_sources(struct identity *key, const struct sources *sources)
 {
     static const struct addr any;

@@ -204,14 +204,6 @@ static void end_rest(struct source *source)
             prefix_format(&source->prefix, text));
 }
 
-/* The peer can be reached, so the entries that had no route to it are at fault. */
-static void note_success(struct sources *sources, struct source_draw *draw, uint64_t now)
-{
-    end_rest(&sources->list[draw->index]);
-    for (; draw->no_route; draw->no_route &= draw->no_route - 1)
-        begin_rest(sources, (unsigned)__builtin_ctzll(draw->no_route), ERR_UNREACHABLE, now);
-}
-
 static bool sources_have_untried(const struct sources *sources, const struct source_draw *draw)
 {
     return (unsigned)__builtin_popcountll(draw->tried) < sources->count;
@@ -223,17 +215,21 @@ bool sources_note(struct sources *sources, struct source_draw *draw, enum err er
         return false;
     switch (err) {
     case ERR_OK:
-        note_success(sources, draw, now);
+        end_rest(&sources->list[draw->index]);
         return false;
-    case ERR_ADDRESS_UNKNOWN: /* this machine does not have it */
+    case ERR_ADDRESS_UNKNOWN:
         begin_rest(sources, draw->index, err, now);
         return sources_have_untried(sources, draw);
     case ERR_UNREACHABLE:
     case ERR_PERMISSION:
-    case ERR_INVALID: /* no packet may lead from it to the peer */
-        draw->no_route |= bit_of(draw->index);
+    case ERR_INVALID: /* an owner of a zone chooses the peers, so the entry does not rest */
         return ++draw->tries < SOURCE_ROUTE_TRIES && sources_have_untried(sources, draw);
     default:
         return false;
     }
+}
+
+bool sources_are_at_fault(const struct sources *sources, enum err err)
+{
+    return sources && err == ERR_ADDRESS_UNKNOWN;
 }

@@ -8,8 +8,8 @@
  * an address or a whole prefix, whose addresses this machine need not have (IP_FREEBIND).
  *
  * A datagram draws its address at random (RFC 5452 section 9.2), so that a forger has to guess it,
- * too. Connections take the entries in turn. An entry that cannot be used rests: no query fails
- * because of it while another entry works.
+ * too. Connections take the entries in turn. An entry that this machine lacks rests: no query
+ * fails because of it while another entry works.
  *
  * All workers and configurations share a list by references. The entries never change. Any thread
  * may draw and note: the rests are atomics. The instants are arguments and of one clock.
@@ -30,7 +30,7 @@ enum {
     SOURCE_ROUTE_TRIES = 8 /* entries tried for a peer while each lacks a route to it */
 };
 
-/* How long an entry that cannot be used rests before the next try. */
+/* How long an entry that this machine lacks rests before the next try. */
 #define SOURCE_REST_US (10 * US_PER_S)
 
 struct source {
@@ -49,9 +49,8 @@ struct source_draw {
     struct addr addr; /* port 0; family 0: the kernel chooses */
     bool is_foreign;  /* the socket needs IP_FREEBIND, because the entry is a prefix */
     uint8_t index;
-    uint8_t tries;     /* entries without a route to the peer */
-    uint64_t tried;    /* a bit for each entry that was tried */
-    uint64_t no_route; /* likewise, for the ones without a route */
+    uint8_t tries;  /* entries without a route to the peer */
+    uint64_t tried; /* a bit for each entry that was tried */
 };
 
 /* Makes a list of the prefixes, which have one family. The caller has one reference. NULL: out of
@@ -79,10 +78,13 @@ void sources_draw_in_turn(const struct sources *sources, struct source_draw *dra
 /*
  * Notes how the use of the drawn address began: a socket was bound to it and connected, or err.
  * Returns true if the address is at fault or may be, and the caller should draw again. An entry
- * that this machine lacks rests at once. One without a route rests if another one has a route to
- * the same peer, because else the peer is at fault. The log tells when an entry begins to rest and
- * when it works again, once for all workers.
+ * that this machine lacks rests. One without a route to this peer does not rest: other peers may be
+ * reachable from it. The log tells when an entry begins to rest and when it works again, once for
+ * all workers.
  */
 bool sources_note(struct sources *sources, struct source_draw *draw, enum err err, uint64_t now);
+
+/* Whether the error puts the drawn entry to rest. sources may be NULL. */
+bool sources_are_at_fault(const struct sources *sources, enum err err);
 
 #endif

@@ -58,6 +58,8 @@ struct fake_net {
     struct addr broken_sources[FAKE_NET_SOURCES_MAX];
     enum err broken_why[FAKE_NET_SOURCES_MAX];
     unsigned broken_count;
+    unsigned queued_queries; /* the next ones wait in line */
+    uint64_t queued_us;
     uint64_t address_lost_at; /* connections dialled by then are stranded */
     size_t write_max;
     uint64_t client_latency_us;

@@ -229,6 +229,12 @@ void fake_net_break_source(struct fake_net *net, const struct addr *source, enum
     net->broken_count = MAX(net->broken_count, i + 1);
 }
 
+void fake_net_queue_queries(struct fake_net *net, unsigned count, uint64_t wait_us)
+{
+    net->queued_queries = count;
+    net->queued_us = wait_us;
+}
+
 enum err fake_net_source_fault(const struct fake_net *net, const struct addr *source)
 {
     for (unsigned i = 0; i < net->broken_count; i++)

@@ -96,6 +96,10 @@ void fake_net_lose_address(struct fake_net *net);
 enum { FAKE_NET_SOURCES_MAX = 64 };
 void fake_net_break_source(struct fake_net *net, const struct addr *source, enum err why);
 
+/* The next count calls of udp_query_open() put their queries in line for this long: faults of the
+ * source come then, to on_failed. */
+void fake_net_queue_queries(struct fake_net *net, unsigned count, uint64_t wait_us);
+
 /* Returns how many listening sockets the whole program has open. Sockets that a loop has taken
  * count too. */
 size_t fake_listen_sockets(void);

@@ -16,6 +16,7 @@ struct udp_query {
     uint64_t number;
     struct addr from;
     unsigned strays;
+    bool is_waiting;
     const struct udp_query_handler *handler;
     void *owner;
 };
@@ -93,6 +94,47 @@ static enum err fault(struct fake_net *net, const struct fake_server *server)
     return err;
 }
 
+static void send_query(struct fake_net *net, const struct udp_query *query,
+                       struct fake_server *server, struct span datagram)
+{
+    struct packet *packet = packet_new(net, datagram, on_arrived_at_server);
+
+    packet->number = query->number;
+    packet->from = query->from;
+    packet->target = server;
+    fake_event_schedule(net->loop, &packet->event, fake_latency(server));
+}
+
+/* The query leaves the line. */
+static void on_left_line(struct fake_event *event)
+{
+    struct packet *packet = CONTAINER_OF(event, struct packet, event);
+    struct udp_query *query = find(packet->net, packet->number);
+    enum err err = ERR_OK;
+
+    if (query) {
+        query->is_waiting = false;
+        err = fake_net_source_fault(packet->net, &query->from);
+        if (!err)
+            send_query(packet->net, query, packet->target, packet_bytes(packet));
+    }
+    packet_free(packet);
+    if (err)
+        query->handler->on_failed(query->owner, err);
+}
+
+static void put_in_line(struct fake_net *net, struct udp_query *query, struct fake_server *server,
+                        struct span datagram)
+{
+    struct packet *packet = packet_new(net, datagram, on_left_line);
+
+    net->queued_queries--;
+    query->is_waiting = true;
+    packet->number = query->number;
+    packet->target = server;
+    fake_event_schedule(net->loop, &packet->event, net->queued_us);
+}
+
 enum err udp_query_open(struct udp_query **out, struct loop *loop,
                         const struct udp_query_path *path, struct span datagram,
                         const struct udp_query_handler *handler, void *owner)
@@ -100,10 +142,9 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop,
     struct fake_net *net = fake_net_of(loop);
     struct fake_server *server = fake_server_at(net, path->peer);
     struct udp_query *query;
-    struct packet *packet;
     enum err err = fault(net, server);
 
-    if (!err)
+    if (!err && net->queued_queries == 0)
         err = fake_net_source_fault(net, path->source);
     if (err)
         return err;
@@ -118,13 +159,17 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop,
     net->counts.udp_queries++;
     net->counts.open_queries++;
     fake_net_note_open(net);
-    packet = packet_new(net, datagram, on_arrived_at_server);
-    packet->number = query->number;
-    packet->from = query->from;
-    packet->target = server;
-    fake_event_schedule(loop, &packet->event, fake_latency(server));
+    if (net->queued_queries > 0)
+        put_in_line(net, query, server, datagram);
+    else
+        send_query(net, query, server, datagram);
     *out = query;
     return ERR_OK;
+}
+
+bool udp_query_is_waiting(const struct udp_query *query)
+{
+    return query->is_waiting;
 }
 
 void udp_query_local(const struct udp_query *query, struct addr *out)

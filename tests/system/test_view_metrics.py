@@ -24,6 +24,7 @@ def views(tmp_path):
     names.write_text("bad.example\n")
     rules.write_text("$ORIGIN rpz.example.\n@ 60 SOA ns mail 1 60 60 60 60\n@ 60 NS ns\ndrop.example 60 CNAME rpz-drop.\n")
     return {"rpz": [{"name": "rpz.example", "file": str(rules), "default": "no"}], "local-data": DATA,
+            "local-zones": [{"name": "void.example", "action": "drop"}],
             "views": [{"name": "kids", "clients": [KIDS], "block-lists": [{"file": str(names)}], "rpz-zones": ["rpz.example"]},
                       {"name": "shut", "clients": [SHUT], "access": access(SHUT, "refuse")},
                       {"name": "gone", "clients": [GONE], "access": access(GONE, "drop")},
@@ -44,19 +45,20 @@ def test_each_view_counts_its_queries_and_their_ends(nailupd, dig, tmp_path):
     assert ask(KIDS).status == "NOERROR" and ask(KIDS, "bad.example").status == "NXDOMAIN"
     assert ask(KIDS, "fine.example", "+tcp").status == "NOERROR"
     assert ask(KIDS, "drop.example").status is None  # the policy zone has a rule for this name
+    assert ask(KIDS, "void.example").status is None  # the local zone drops it
     assert ask(SHUT).status == "REFUSED" and ask(GONE).status is None
     assert ask(PLAIN).status == "NOERROR"  # this client has no view
     for _ in range(20):
         ask(SLOW, "fine.example", "+ignore", "+nocookie")
     shown = table(daemon)
-    assert shown["kids"] == {"queries": 4, "noerror": 2, "nxdomain": 1, "blocked": 2, "dropped": 1}
+    assert shown["kids"] == {"queries": 5, "noerror": 2, "nxdomain": 1, "blocked": 3, "dropped": 2}
     assert shown["shut"] == {"queries": 1, "refused": 1} and shown["gone"] == {"queries": 1, "dropped": 1}
     slow = shown["slow"]
     assert slow["queries"] == 20 and slow["limited"] > 0
     assert slow["noerror"] + slow.get("dropped", 0) == 20
     with urllib.request.urlopen("http://%s:%d/metrics" % page, timeout=10) as answer:
         text = answer.read().decode()
-    assert 'nailup_view_queries_total{view="kids"} 4\n' in text and 'view="(other)"' not in text
+    assert 'nailup_view_queries_total{view="kids"} 5\n' in text and 'view="(other)"' not in text
     assert 'nailup_view_answers_total{view="kids",rcode="nxdomain"} 1\n' in text
     assert 'nailup_view_dropped_total{view="gone"} 1\n' in text
 

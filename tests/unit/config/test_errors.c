@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "tap/dnstap.h"
 #include "unit/config/config_text.h"
 
@@ -306,11 +307,26 @@ static void test_addresses(void **state)
     expect_error("server: {outgoing: [10.0.0.0/33]}",
                  "1:21: error: server.outgoing[0]: takes an address such as 192.0.2.7, or a prefix "
                  "such as 2001:db8::/64, not \"10.0.0.0/33\"");
-    expect_error("server: {outgoing: [224.0.0.0/8]}",
-                 "1:21: error: server.outgoing[0]: 224.0.0.0/8 has addresses that no machine can "
-                 "have");
-    expect_error("server: {outgoing: [\"::/0\"]}",
-                 "1:21: error: server.outgoing[0]: ::/0 has addresses that no machine can have");
+    static const char *const unusable[] = {"224.0.0.0/8", "128.0.0.0/1", "240.0.0.0/24", "::/0",
+                                           "ff02::/16",   "8000::/1",    "fc00::/6"};
+    static const char *const link_local[] = {"fe80::/64", "fe80::/10", "fe00::/8", "fe80::1/128"};
+    char yaml[128], message[256];
+    for (unsigned i = 0; i < ARRAY_LEN(unusable); i++) {
+        snprintf(yaml, sizeof(yaml), "server: {outgoing: [\"%s\"]}", unusable[i]);
+        snprintf(message, sizeof(message),
+                 "1:21: error: server.outgoing[0]: %s has addresses that no machine can have; "
+                 "write the prefix that your routers send here, such as 2001:db8::/64",
+                 unusable[i]);
+        expect_error(yaml, message);
+    }
+    for (unsigned i = 0; i < ARRAY_LEN(link_local); i++) {
+        snprintf(yaml, sizeof(yaml), "server: {outgoing: [\"%s\"]}", link_local[i]);
+        snprintf(message, sizeof(message),
+                 "1:21: error: server.outgoing[0]: %s has link-local addresses, which need an "
+                 "interface; write single addresses, as in fe80::1%%eth0",
+                 link_local[i]);
+        expect_error(yaml, message);
+    }
     expect_error("server: {outgoing: [\"::\"]}",
                  "1:21: error: server.outgoing[0]: :: is not an address of this machine; without "
                  "one the system chooses");

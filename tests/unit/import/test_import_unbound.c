@@ -329,6 +329,26 @@ static void test_all_outgoing_addresses_are_imported(void **state)
            "without an address in server.outgoing, the system chooses");
 }
 
+static void test_a_missing_ip_version_of_outgoing_addresses_is_noted(void **state)
+{
+    (void)state;
+    const char *v4 = "IPv4 queries leave from an address that the system chooses";
+    const char *v6 = "IPv6 queries leave from an address that the system chooses";
+    EXPECT("server: outgoing-interface: 192.0.2.7\n" ROOT, "outgoing-interface: 192.0.2.7", v6);
+    EXPECT("server: outgoing-interface: 2001:db8::7\n" ROOT, "outgoing-interface: 2001:db8::7", v4);
+    static const char *const without_note[] = {
+        "server: do-ip6: no\noutgoing-interface: 192.0.2.7\n" ROOT,
+        "server: outgoing-interface: 2001:db8::7\ndo-ip4: no\n" ROOT,
+        "server: outgoing-interface: 192.0.2.7\noutgoing-interface: 2001:db8::7\n" ROOT,
+        "server: verbosity: 1\n" ROOT,
+    };
+    for (unsigned i = 0; i < ARRAY_LEN(without_note); i++) {
+        config_free(imported(without_note[i]));
+        assert_null(strstr(printed, v4));
+        assert_null(strstr(printed, v6));
+    }
+}
+
 static void test_the_output_recurses_where_unbound_does(void **state)
 {
     (void)state;
@@ -1235,6 +1255,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_without_a_use_is_left_out),
         cmocka_unit_test(test_a_zone_keeps_sixteen_primaries),
         cmocka_unit_test(test_all_outgoing_addresses_are_imported),
+        cmocka_unit_test(test_a_missing_ip_version_of_outgoing_addresses_is_noted),
         cmocka_unit_test(test_the_output_recurses_where_unbound_does),
         cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
         cmocka_unit_test(test_stub_zones_keep_their_options),

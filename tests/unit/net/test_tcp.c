@@ -144,6 +144,19 @@ static void test_a_connection_is_stranded_only_without_its_address(void **state)
     close(fd);
 }
 
+/* The answers to a prefix arrive by a route, so the address is not on this machine at any time. */
+static void test_a_connection_from_a_prefix_is_not_stranded(void **state)
+{
+    struct end *end = *state;
+    struct addr peer = addr_of("::1@53");
+    struct tcp_options options = {.source = addr_of("2001:db8::77@0"), .is_foreign = true};
+
+    assert_true(socket_address_is_gone(&options.source));
+    assert_int_equal(tcp_dial(&end->tcp, end->seen.loop, &peer, &options, &events, end), ERR_OK);
+    assert_true(addr_equal_ip(tcp_local(end->tcp), &options.source));
+    assert_false(tcp_is_stranded(end->tcp));
+}
+
 static void test_options_reach_the_socket(void **state)
 {
     struct end *end = *state;
@@ -752,6 +765,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_dial_connects_and_bytes_flow),
         TEST(test_a_connection_is_stranded_only_without_its_address),
+        TEST(test_a_connection_from_a_prefix_is_not_stranded),
         TEST(test_options_reach_the_socket),
         TEST(test_a_refused_dial_fails_without_a_connection),
         TEST(test_a_foreign_source_address_fails_at_once),

@@ -316,7 +316,9 @@ static void test_a_query_that_waited_reports_why_it_cannot_be_sent(void **state)
     outgoing_files_limit(end->seen.loop, 1);
     assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
     struct udp_query *first = end->query;
+    assert_false(udp_query_is_waiting(first));
     assert_int_equal(ask(end, &end->server, &elsewhere), ERR_OK);
+    assert_true(udp_query_is_waiting(end->query));
     udp_query_close(&first);
     run_until_seen(&end->seen, 1);
     assert_string_equal(end->seen.words, "failed:this machine has no such address");
