@@ -818,6 +818,7 @@ static void on_address(const struct strategy_view *view, unsigned server, const 
     memory->pending--;
     if (event->kind == EVENT_SUB_FAILED) {
         memory->lookup_lacked_room |= !event->failure->cache;
+        memory->without_any |= (uint16_t)(1u << server);
     } else if (!take_addrs(memory, server, event->answer)) {
         on_no_address(view, server, event->answer->kind == ANSWER_NXDOMAIN, out);
     }
