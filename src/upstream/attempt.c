@@ -282,7 +282,7 @@ static bool note_source(struct attempt *attempt, enum err err)
 bool attempt_send_udp(struct attempt *attempt)
 {
     struct upstream *upstream = attempt->upstream;
-    unsigned burst = upstream->is_discovered ? 1 : upstream->options.queries_per_port;
+    unsigned burst = upstream->options.queries_per_port;
     enum err err;
 
     MUST(!transport_is_secure(upstream->options.transport)); /* never in plain text */

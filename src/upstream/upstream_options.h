@@ -43,7 +43,7 @@ struct upstream_options {
     bool tcp_fast_open;
     struct tls_peer_options tls; /* the options of a secure transport */
     uint32_t max_handshakes;     /* TLS handshakes a second to this address, per worker */
-    uint16_t queries_per_port;   /* in a burst over UDP; a discovered server has 1 */
+    uint16_t queries_per_port;   /* in a burst over UDP */
     uint16_t fallback_port;  /* the port for plain text while opportunistic TLS is unavailable */
     struct sources *sources; /* of the upstream's family, borrowed; NULL: the kernel chooses */
 };

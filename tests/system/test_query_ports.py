@@ -87,13 +87,17 @@ def test_queries_of_a_burst_share_ports(harness, most):
     assert len(ports) < BURST / 2
 
 
+@pytest.mark.parametrize("most", [8, 3])
 @alone
-def test_each_query_of_a_burst_has_its_own_port_where_the_operator_wants_it(harness):
-    ports = ports_of_a_burst(harness, forwarding({"queries-per-port": 1}))
+def test_queries_of_a_burst_to_a_discovered_server_share_ports(harness, most):
+    ports = ports_of_a_burst(harness, {} if most == 8 else {"upstream": {"queries-per-port": most}}, ROOT)
+    assert max(ports.values()) == most
+    assert len(ports) < BURST / 2
+
+
+@pytest.mark.parametrize("server", [SERVER, ROOT], ids=["configured", "discovered"])
+@alone
+def test_each_query_of_a_burst_has_its_own_port_where_the_operator_wants_it(harness, server):
+    options = forwarding({"queries-per-port": 1}) if server == SERVER else {"upstream": {"queries-per-port": 1}}
+    ports = ports_of_a_burst(harness, options, server)
     assert len(ports) > BURST * 0.9  # two draws may give the same port
-
-
-@alone
-def test_each_query_to_a_discovered_server_has_its_own_port(harness):
-    ports = ports_of_a_burst(harness, {}, ROOT)
-    assert len(ports) > BURST * 0.9
