@@ -159,8 +159,9 @@ static bool is_more_known_below(const struct task *task, struct name zone)
 static bool is_just_found_insecure(const struct task *task, struct name zone)
 {
     const struct tasks *tasks = task->tasks;
-    return tasks->validator && insecure_zones_find(&tasks->validator->insecure, task->space->number,
-                                                   zone, loop_now(tasks->loop));
+    return tasks->validator &&
+           judged_zones_find_insecure(&tasks->validator->judged, task->space->number, zone,
+                                      loop_now(tasks->loop));
 }
 
 bool early_keys_have_ended(const struct task *task, struct name zone, struct cache_key *key)

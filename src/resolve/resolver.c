@@ -238,7 +238,7 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         tasks->minimal_responses = options->minimal_responses;
         tasks->validation = options->validation;
         if (tasks->validator)
-            insecure_zones_clear(&tasks->validator->insecure);
+            judged_zones_clear(&tasks->validator->judged);
         set_world(resolver, &options->recursion);
         lame_clear(tasks->lame);
         linger_drop_all(tasks);

@@ -382,6 +382,8 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
             question->wall_us =
                 question->wall_us ? MIN(question->wall_us, TASK_FIRST_US) : TASK_FIRST_US;
     }
+    question->shares_port =
+        task_asks_whole(task, &question->question) && task_validate_will_prove(task);
     question->prefer_family = preferred_family(&tasks->recursion);
     question->doubtful = lame_servers(task, group, count);
     if ((size_t)__builtin_popcountll(question->doubtful) == count)

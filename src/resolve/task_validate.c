@@ -176,14 +176,38 @@ bool task_validate_knows_insecure(const struct task *task, const struct message 
                                   const struct response *response, struct verdict *verdict)
 {
     const struct tasks *tasks = task->tasks;
-    const struct insecure_zone *known = insecure_zones_find(
-        &tasks->validator->insecure, task->space->number, task->asked_zone, loop_now(tasks->loop));
+    const struct judged_zone *known = judged_zones_find_insecure(
+        &tasks->validator->judged, task->space->number, task->asked_zone, loop_now(tasks->loop));
     if (!known || task_is_traced(task) || !zone_decides(task, response) ||
         rrsets_are_signed(message, validate_kind(response) == ANSWER_POSITIVE ? SECTION_ANSWER
                                                                               : SECTION_AUTHORITY))
         return false;
     set_insecure(verdict, name_label_count(task->asked_zone), known->ede);
     return true;
+}
+
+/* A signature of the zone whose servers were asked has proved the answer. */
+static void note_secure(const struct task *task, const struct verdict *verdict)
+{
+    struct tasks *tasks = task->tasks;
+    struct judged_zones *judged = &tasks->validator->judged;
+    struct name signer = {verdict->zone, verdict->zone_len};
+    uint64_t now = loop_now(tasks->loop);
+    if (name_equal_exact(signer, task->asked_zone) &&
+        !judged_zones_is_secure(judged, task->space->number, signer, now))
+        judged_zones_add_secure(judged, task->space->number, signer, now);
+}
+
+bool task_validate_will_prove(const struct task *task)
+{
+    const struct tasks *tasks = task->tasks;
+    if (!task_validates(task) || !task_is_enforced(task) || !tasks->validator ||
+        name_label_count(task->asked_zone) <= 1)
+        return false;
+    unsigned labels;
+    return judged_zones_is_secure(&tasks->validator->judged, task->space->number, task->asked_zone,
+                                  loop_now(tasks->loop)) &&
+           !lacks_anchor(task, &labels);
 }
 
 /* The validation of an unsigned message has found the DS records of this name to be absent. */
@@ -196,8 +220,8 @@ static void note_insecure(const struct task *task, const struct response *respon
     uint64_t left_us = (uint64_t)(found->ttl_s - answer_age(found, now)) * US_PER_S;
     if (need->type == RRTYPE_DS && trust_knows_insecure(found) &&
         name_equal_exact(zone, task->asked_zone) && zone_decides(task, response))
-        insecure_zones_add(&tasks->validator->insecure, task->space->number, zone,
-                           found->ede_count ? found->ede[0] : EDE_NONE, left_us, now);
+        judged_zones_add_insecure(&tasks->validator->judged, task->space->number, zone,
+                                  found->ede_count ? found->ede[0] : EDE_NONE, left_us, now);
 }
 
 /* ---- keys and DS records ---- */
@@ -674,6 +698,8 @@ bool task_validate_note(const struct task *task, const struct verdict *verdict,
         note_anchor_dates(task, verdict);
     if (!task->zone->is_authoritative)
         note_signatures(task, verdict, server);
+    else if (verdict->security == SECURITY_SECURE)
+        note_secure(task, verdict);
     if (task_is_traced(task))
         task_trace_verdict(task, verdict);
     return doubts_forwarder(task, verdict, keys) || doubts_clock(task, verdict, keys);

@@ -14,7 +14,7 @@
 
 #include "cache/answer.h"
 #include "cache/key.h"
-#include "resolve/insecure_zones.h"
+#include "resolve/judged_zones.h"
 #include "validate/signer_load.h"
 #include "validate/validation.h"
 #include "validate/verify.h"
@@ -37,7 +37,7 @@ struct validator {
     uint64_t serial; /* of the last validation */
     struct validating now;
     struct signer_load load;
-    struct insecure_zones insecure;
+    struct judged_zones judged;
     bool has_do_clients;  /* some client's question had DO */
     bool has_due;         /* due is set */
     struct cache_key due; /* of keys or DS records that were used and expire soon */

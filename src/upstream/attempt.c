@@ -279,10 +279,19 @@ static bool note_source(struct attempt *attempt, enum err err)
     return sources_note(sources, &attempt->source, err, loop_now(attempt->env->loop));
 }
 
+/* The operator knows the paths to configured upstreams. Anything may be in the path to a server
+ * that recursion discovers, so only queries with proven answers share ports there. */
+static unsigned queries_per_port(const struct attempt *attempt)
+{
+    const struct upstream *upstream = attempt->upstream;
+    bool may_share = !upstream->is_discovered || attempt->asked->shares_port;
+    return may_share ? upstream->options.queries_per_port : 1;
+}
+
 bool attempt_send_udp(struct attempt *attempt)
 {
     struct upstream *upstream = attempt->upstream;
-    unsigned burst = upstream->options.queries_per_port;
+    unsigned burst = queries_per_port(attempt);
     enum err err;
 
     MUST(!transport_is_secure(upstream->options.transport)); /* never in plain text */
