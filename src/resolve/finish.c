@@ -279,7 +279,7 @@ void finish_stale(struct task *task)
 
 /* ---- delivering ---- */
 
-static uint32_t failure_ttl(const struct task *task)
+static uint32_t own_failure_ttl(const struct task *task)
 {
     const struct tasks *tasks = task->tasks;
     struct cache_item before;
@@ -293,6 +293,12 @@ static uint32_t failure_ttl(const struct task *task)
     uint32_t ttl_s = bogus_ttl(is_there ? &before.answer : NULL, now);
     cache_read_end();
     return ttl_s;
+}
+
+static uint32_t failure_ttl(const struct task *task)
+{
+    uint32_t ttl_s = own_failure_ttl(task), most_s = task->failure.ttl_max_s;
+    return most_s ? MIN(ttl_s, most_s) : ttl_s;
 }
 
 static void deliver_failure(struct task *task)

@@ -1061,12 +1061,13 @@ static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
 static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer *answer)
 {
     if (tag == TASK_TAG_VALIDATION) {
-        struct validation_event event = task_validate_event(&task->held->validating, answer);
+        struct validation_event event =
+            task_validate_event(&task->held->validating, answer, loop_now(task->tasks->loop));
         resume_validation(task, &event);
         return;
     }
     if (answer->kind == ANSWER_FAILURE) {
-        struct failure failure = failure_of_answer(answer);
+        struct failure failure = failure_of_answer(answer, loop_now(task->tasks->loop));
         feed_sub_failure(task, tag, &failure);
         return;
     }

@@ -46,6 +46,7 @@ void task_validate_begin(struct task *task, struct validating *validating,
         validator->has_do_clients = true;
     validation_begin(&validating->machine, ++validator->serial);
     validating->lacks_answer = validating->lacks_room = validating->is_cut = false;
+    validating->failure_left_s = 0;
     validating->text[0] = '\0';
     *event = (struct validation_event){.kind = VALIDATION_STARTED};
 }
@@ -226,8 +227,10 @@ static void note_insecure(const struct task *task, const struct response *respon
 
 /* ---- keys and DS records ---- */
 
-static void note_failure(struct validating *validating, const struct answer *answer)
+static void note_failure(struct validating *validating, const struct answer *answer,
+                         uint64_t now_us)
 {
+    validating->failure_left_s = failure_left_s(answer, now_us);
     validating->lacks_answer = true;
     validating->lacks_room = validating->lacks_room || !answer->ttl_s;
     if (answer->text)
@@ -236,13 +239,13 @@ static void note_failure(struct validating *validating, const struct answer *ans
 }
 
 struct validation_event task_validate_event(struct validating *validating,
-                                            const struct answer *answer)
+                                            const struct answer *answer, uint64_t now_us)
 {
     bool is_known = answer->security == SECURITY_SECURE || answer->security == SECURITY_INSECURE;
     if (answer->kind != ANSWER_FAILURE && is_known)
         return (struct validation_event){.kind = VALIDATION_ANSWERED, .answer = answer};
     if (answer->kind == ANSWER_FAILURE)
-        note_failure(validating, answer);
+        note_failure(validating, answer, now_us);
     validating->lacks_answer = true;
     return (struct validation_event){.kind = VALIDATION_FAILED,
                                      .ede = answer->ede_count ? answer->ede[0] : EDE_NONE};
@@ -303,7 +306,7 @@ static bool step_known(struct task *task, struct validating *validating,
     if (is_found || only_known) {
         struct validation_event event = {.kind = VALIDATION_UNKNOWN, .ede = EDE_NONE};
         if (is_found)
-            event = task_validate_event(validating, &found);
+            event = task_validate_event(validating, &found, loop_now(task->tasks->loop));
         validation_next(&validating->machine, view, &event, step);
     }
     cache_read_end();
@@ -728,6 +731,7 @@ static bool note_bogus(struct task *task, const struct validating *validating,
         .is_bogus = !verdict->is_unreachable,
         .is_lasting = verdict->is_final,
         .text = bogus->text,
+        .ttl_max_s = validating->failure_left_s,
     };
     failure_add_ede(&bogus->failure, verdict->ede);
     return true;

@@ -89,7 +89,7 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
 
 /* Makes an event of the answer to the question that was asked; it borrows the answer. */
 struct validation_event task_validate_event(struct validating *validating,
-                                            const struct answer *answer);
+                                            const struct answer *answer, uint64_t now_us);
 
 /* Makes the event for a question that no task could ask. is_room: our own lack of room is the
  * reason. */

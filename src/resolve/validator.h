@@ -24,10 +24,11 @@
  * pointers. */
 struct validating {
     struct validation machine;
-    bool is_cut;       /* only the first alias of the message is judged */
-    bool lacks_answer; /* a question about keys or DS records has failed: other servers of the
-                          answer do not help */
-    bool lacks_room;   /* ... for our own lack of room: the failure is not remembered */
+    bool is_cut;             /* only the first alias of the message is judged */
+    bool lacks_answer;       /* a question about keys or DS records has failed: other servers of the
+                                answer do not help */
+    bool lacks_room;         /* ... for our own lack of room: the failure is not remembered */
+    uint32_t failure_left_s; /* of that failure: struct failure.ttl_max_s */
     char text[ANSWER_TEXT_MAX]; /* of that failure; "": none */
 };
 
