@@ -375,3 +375,19 @@ def test_the_doubt_ends_when_nothing_validates_the_keys_any_longer(ahead, dig):
     daemon.config_path.write_text(daemon.config_path.read_text().replace('"validate": "yes"', '"validate": "no"'))
     daemon.ctl("reload")
     eventually(lambda: daemon.metrics()["clock_wrong"] == 0)
+
+
+def test_answers_of_a_private_zone_do_not_outlive_it_in_a_snapshot(nsd, nailupd, responder, dig, tmp_path):  # noqa: F811
+    """The signed zone above denies the private one, so only the configuration makes its answers insecure."""
+    key, private = Key(13), f"corp.{ZONE}"
+    above = {"name": ".", "upstreams": [nsd(zone_of([key])).server]}
+    record = ds_records(ZONE, [key])[0]
+    config = {"dnssec": {"validate": "yes", "trust-anchors": [f"{record.name} IN {record.type} {record.data}"]},
+              "cache": {"snapshot": str(tmp_path / "cache.snapshot")}}
+    has_zone = config | {"forward-zones": [above, {"name": private, "upstreams": [responder().server]}]}
+    for options, status, hits in ((has_zone, "NOERROR", 0), (has_zone, "NOERROR", 1),
+                                  (config | {"forward-zones": [above]}, "NXDOMAIN", 0)):
+        daemon = nailupd(options)
+        assert dig(daemon, f"www.{private}").status == status
+        assert daemon.metrics()["cache_hits_total"] == hits
+        assert daemon.stop() == 0
