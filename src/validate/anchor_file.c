@@ -347,13 +347,13 @@ static enum err check_whole(const struct anchor_reading *reading,
 {
     struct span text = reading->text;
     bool is_kept = reading->is_autotrust || reading->has_state;
-    if (reading->has_revoked)
+    if (reading->has_revoked && !(reading->point && reading->point->count > 0))
         return anchor_tell(problem, 0, all_revoked);
     if (is_kept && reading->stateless)
         return anchor_tell(problem, reading->stateless, no_state);
     if (is_kept && reading->line > 1 && text.data[text.len - 1] != '\n')
         return anchor_tell(problem, 0, no_end);
-    if (reading->count)
+    if (reading->count || reading->has_revoked)
         return ERR_OK;
     return anchor_tell(problem, 0, reading->has_state ? none_valid : is_empty);
 }
@@ -385,8 +385,10 @@ static enum err anchor_file_begin(struct anchors *out, struct anchor_point *poin
     reading->text = text;
     reading->line = 1;
     enum err err = anchor_read_records(reading, problem);
-    if (!err && point)
+    if (!err && point) {
         point->is_kept = reading->is_autotrust || reading->has_state;
+        point->is_revoked = reading->has_revoked;
+    }
     free(reading);
     return err;
 }

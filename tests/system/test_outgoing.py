@@ -8,7 +8,7 @@ import json
 import signal
 import subprocess
 
-from conftest import eventually
+from conftest import eventually, program
 from harness import alone
 
 SERVER, SERVER6 = "10.53.1.1", "fd53::1:1"
@@ -30,6 +30,13 @@ def ask(harness, first=0, count=QUERIES):
     for i in range(first, first + count):
         assert harness.ask(f"n{i}.").rcode == 0, harness.log()
     return collections.Counter(source for _, _, source, _ in harness.servers.queries[seen:])
+
+
+def shown(harness, verb):
+    """Returns the rows of nailupctl."""
+    asked = subprocess.run([program("nailupctl"), "-s", str(harness.folder / "control.sock"), "--json", verb], check=True,
+                           capture_output=True, text=True)
+    return json.loads(asked.stdout)[verb]
 
 
 @alone
@@ -93,9 +100,24 @@ def test_nailed_connections_spread_and_a_reload_changes_the_list(harness):
         return collections.Counter(row.split()[2].rsplit(":", 1)[0] for row in rows)
 
     eventually(lambda: peers() == {"10.53.0.71": 2, "10.53.0.72": 2}, within=30)
+    assert collections.Counter(row["source"] for row in shown(harness, "connections")) == peers()
+    assert [set(row["sources"].split()) for row in shown(harness, "upstreams")] == [{"10.53.0.71", "10.53.0.72"}]
     assert set(ask(harness)) <= {"10.53.0.71", "10.53.0.72"}
     harness.write("nailup.yaml", json.dumps(harness.config(nailed | {"server": {"outgoing": ["10.53.0.73"]}})))
     daemon.send_signal(signal.SIGHUP)
     eventually(lambda: peers() == {"10.53.0.73": 4}, within=30)
     assert set(ask(harness, QUERIES)) == {"10.53.0.73"}
+    harness.stop(daemon)
+
+
+@alone
+def test_eight_addresses_of_an_upstream_are_shown(harness):
+    subprocess.run(["ip", "-6", "route", "add", "local", "fd53:7::/64", "dev", "lo"], check=True)
+    harness.serve(SERVER6, zone())
+    nailed = {"tcp-upstream-keepalive": [SERVER6], "upstream": {"connections": 10, "max-connections": 10}}
+    daemon = harness.start(options(["fd53:7::/64"], SERVER6) | nailed)
+    eventually(lambda: [row["state"] for row in shown(harness, "connections")] == ["ready"] * 10, within=30)
+    sources = {row["source"] for row in shown(harness, "connections")}
+    *some, more = shown(harness, "upstreams")[0]["sources"].split()
+    assert len(sources) == 10 and len(set(some)) == 8 and set(some) <= sources and more == "..."
     harness.stop(daemon)
