@@ -807,7 +807,7 @@ static void on_no_address(const struct strategy_view *view, unsigned server, boo
         memory->without_any |= bit;
         memory->absent_servers++;
         if (view->is_lookup)
-            budget_note_absent(view->budget, name_hash(delegation_server(&memory->cut, server), 0));
+            budget_note_absent(view->budget, delegation_server(&memory->cut, server));
     } else if (!memory->asking) {
         look_up_twice(view, server, out);
     }
