@@ -13,7 +13,10 @@
 #include "dns/name.h"
 #include "upstream/exchange.h"
 
-enum { FAILURE_EDE_MAX = 2 };
+enum {
+    FAILURE_EDE_MAX = 2,
+    FAILURE_BRIEF_S = 1, /* the least time of RFC 9520 section 3.2 */
+};
 
 /* The part of the servers in the failure of an exchange, for the text of the extended error. */
 enum failure_cause {
@@ -27,6 +30,7 @@ struct failure {
     uint16_t rcode;
     uint8_t ede_count;
     bool cache;      /* RFC 9520: remembered. Our own lack of room is not. */
+    bool is_brief;   /* remembered for FAILURE_BRIEF_S at most: servers were left that may answer */
     bool is_bogus;   /* an answer came and failed to validate: nothing stale replaces it */
     bool is_lasting; /* is_bogus, and no server can help: remembered for BOGUS_TTL_MAX_S at once */
     uint16_t ede[FAILURE_EDE_MAX];

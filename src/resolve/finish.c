@@ -283,8 +283,10 @@ static uint32_t own_failure_ttl(const struct task *task)
 {
     const struct tasks *tasks = task->tasks;
     struct cache_item before;
-    if (!task->failure.is_bogus)
-        return cache_ttl(tasks->cache, ANSWER_FAILURE, 0);
+    if (!task->failure.is_bogus) {
+        uint32_t usual_s = cache_ttl(tasks->cache, ANSWER_FAILURE, 0);
+        return task->failure.is_brief ? MIN(usual_s, (uint32_t)FAILURE_BRIEF_S) : usual_s;
+    }
     if (task->failure.is_lasting)
         return BOGUS_TTL_MAX_S;
     cache_read_begin();

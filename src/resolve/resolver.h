@@ -99,10 +99,10 @@ bool resolver_find(struct resolver *resolver, unsigned number, const struct cach
 bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
                          struct answer *out);
 
-/* Whether local data drops the question of this key, for which resolver_find() or
+/* Whether the view's local data drops the question of this key, for which resolver_find() or
  * resolver_find_local() has just found no answer: the client gets none. resolver_ask() refuses it.
  */
-bool resolver_drops(const struct resolver *resolver, const struct cache_key *key);
+bool resolver_drops(const struct resolver *resolver, unsigned view, const struct cache_key *key);
 
 /* Joins the running task of the key, or starts one. Call it after resolver_find() of this key,
  * which sees whether local aliases lead to another name. */

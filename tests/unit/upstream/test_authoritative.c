@@ -644,6 +644,10 @@ static void test_authoritative_failure_tells_of_servers_that_were_not_asked(void
     ask_but(&zone, &asker, (struct exchange_question){.useless_max = 6}, RCODE_REFUSED);
     assert_int_equal(asker.result, ASKER_FAILED);
     assert_false(asker.failure.left_some);
+    ask_but(&zone, &asker, (struct exchange_question){.useless_max = 5, .doubtful = 1},
+            RCODE_REFUSED);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_false(asker.failure.left_some);
     world_close(&zone.world);
 }
 
