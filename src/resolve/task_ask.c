@@ -103,7 +103,7 @@ void task_ask_drop(struct task *task)
     if (!group->count)
         return;
     shorten(task, 0);
-    zone_load_give(&task->tasks->load, group->load_place);
+    zone_load_give(&task->tasks->load, group->zone_hash);
 }
 
 /* Draws from the share of all tasks that one zone may have. The share shrinks with the room that
@@ -114,7 +114,7 @@ static bool may_ask_zone(struct task *task)
     struct task_group *group = &task->group;
     size_t left = tasks->max > tasks->count ? tasks->max - tasks->count : 0;
     uint32_t most = (uint32_t)MAX(left / (TASK_ZONE_SHARE - 1), (size_t)1);
-    group->is_full = !zone_load_take(&tasks->load, task->asked_zone, most, &group->load_place);
+    group->is_full = !zone_load_take(&tasks->load, task->asked_zone, most, &group->zone_hash);
     if (group->is_full) {
         STATS_INC(tasks->stats, recursion_bound_zone);
         shorten(task, 0);
