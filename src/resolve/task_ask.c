@@ -458,6 +458,7 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
     task_ask_stop(task);
     switch (choose(task, ask)) {
     case GROUP_HELD:
+        question.expects_large = large_zones_has(&task->tasks->large, task->group.zone_hash);
         add_wishes(task, &question, task->group.servers, task->group.count);
         add_doubts(task, &question, task->group.servers, task->group.count);
         exchange_start(&task->exchange, &question, task->group.servers, task->group.count);
@@ -541,17 +542,27 @@ static void doubt_server(struct task *task, const struct addr *useless)
     exchange_doubt(&task->exchange, same);
 }
 
-void task_ask_note_answer(struct task *task, const struct addr *server,
-                          const struct response *response, const struct message *message)
+/* Servers of the configuration keep their transport, so the sizes of their answers do not count. */
+static void note_size(struct task *task, const struct exchange_answer *from)
+{
+    const struct task_group *group = &task->group;
+    if (task->exchange.group == group->servers)
+        large_zones_note(&task->tasks->large, group->zone_hash, from->is_large);
+}
+
+void task_ask_note_answer(struct task *task, const struct exchange_answer *from,
+                          const struct response *response)
 {
     struct tasks *tasks = task->tasks;
+    const struct addr *server = &from->source.addr;
     const struct unproven_query *query = &task->group.unproven;
     uint64_t now = loop_now(tasks->loop);
     bool is_useful = response_is_useful(response->kind);
     if (is_lame(response))
         lame_note(tasks->lame, task->asked_zone, server, now);
-    else if (is_useful && message->flags & HEADER_AA)
+    else if (is_useful && from->message->flags & HEADER_AA)
         lame_forget(tasks->lame, task->asked_zone, server);
+    note_size(task, from);
     if (!is_useful || response->is_empty)
         doubt_server(task, server);
     if (unproven_has(query) && (is_useful || response->kind == RESPONSE_REFERRAL))

@@ -21,6 +21,7 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "recurse/delegation.h"
+#include "recurse/large_zones.h"
 #include "recurse/unproven.h"
 #include "recurse/zone_load.h"
 #include "resolve/retry.h"
@@ -186,6 +187,7 @@ struct tasks {
     struct delegation cut;              /* the cut that came last */
     struct task *leaders[TASK_LEADERS]; /* task_group.h */
     struct zone_load load;
+    struct large_zones large;
     struct unproven unproven;
     struct lame *lame;
 };
