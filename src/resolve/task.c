@@ -426,7 +426,7 @@ static void note_answer(struct task *task, const struct exchange_answer *from,
         return;
     read->is_noted = true;
     if (task->zone->is_authoritative)
-        task_ask_note_answer(task, &from->source.addr, &read->response, from->message);
+        task_ask_note_answer(task, from, &read->response);
     if (task_is_traced(task))
         task_trace_answered(task, from, &read->response, read->cut);
 }

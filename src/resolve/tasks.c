@@ -43,6 +43,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
     zone_load_init(&tasks->load);
+    memset(&tasks->large, 0, sizeof(tasks->large));
     unproven_init(&tasks->unproven, max, tasks->load.seed);
     memset(tasks->leaders, 0, sizeof(tasks->leaders));
     list_init(&tasks->idle);

@@ -585,6 +585,12 @@ static void answered(struct attempt *attempt, const struct message *message)
     attempt->handler->on_answer(attempt, message, rtt_us);
 }
 
+bool attempt_is_too_large(const struct attempt *attempt, const struct message *message)
+{
+    unsigned most = attempt->with_edns ? EDNS_UDP_SIZE : MESSAGE_UDP_MAX;
+    return message->offsets[SECTION_ADDITIONAL] > most;
+}
+
 static bool is_not_understood(const struct message *message)
 {
     uint16_t rcode = message_rcode(message);

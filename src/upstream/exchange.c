@@ -674,6 +674,8 @@ static void exchange_on_answer(struct attempt *attempt, const struct message *me
         .upstream = attempt->upstream,
         .over_stream = attempt->over_stream,
         .is_proven = attempt->over_stream || attempt->has_our_cookie,
+        .is_large =
+            exchange->truncated >> attempt->index & 1 || attempt_is_too_large(attempt, message),
         .nailed = is_nailed(attempt),
         .source = {attempt->upstream->addr, attempt_transport(attempt)},
         .rtt_us = rtt_us,

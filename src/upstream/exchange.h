@@ -73,6 +73,7 @@ struct exchange_answer {
     struct upstream *upstream;
     bool over_stream;
     bool is_proven; /* no off-path attacker sent it: it came over a stream or with our cookie */
+    bool is_large;  /* too large for UDP: this server truncated it there, or would do so */
     bool nailed;    /* the answer came over a nailed connection */
     struct tap_source source;
     uint64_t rtt_us;
