@@ -870,6 +870,8 @@ static void task_on_failed(void *owner, const struct exchange_failure *failure)
     struct task *task = owner;
     struct tasks *tasks = task->tasks;
     task_move(task, TASK_DECIDING);
+    if (failure->left_some)
+        task_ask_note_useless(task);
     if (task->zone->is_authoritative)
         exchange_stop(&task->exchange); /* the next step is about other servers or another zone */
     task_ask_stop_leading(task);

@@ -570,3 +570,13 @@ void task_ask_note_answer(struct task *task, const struct exchange_answer *from,
     if (unproven_has(query) && (is_useful || response->kind == RESPONSE_REFERRAL))
         unproven_note_answer(&tasks->unproven, &query->key, now);
 }
+
+void task_ask_note_useless(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    const struct task_group *group = &task->group;
+    uint64_t now = loop_now(tasks->loop);
+    for (unsigned i = 0; task->exchange.group == group->servers && i < group->count; i++)
+        if (task->exchange.useless >> i & 1)
+            lame_note(tasks->lame, task->asked_zone, upstreams_addr(group->servers[i]), now);
+}

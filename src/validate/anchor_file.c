@@ -28,6 +28,7 @@ enum {
     STATE_NONE = -1, /* no comment has one */
     RECORD_TTL_S = 3600,
     RECORD_WIRE_MAX = ANCHOR_RECORD_TEXT_MAX,
+    ZONE_TEXT_MAX = 254, /* the longest owner that ldns reads, with its escapes and the last dot */
 };
 
 #define EXAMPLE "\". IN DS 38696 8 2 683D2D0A...\""
@@ -64,6 +65,8 @@ static const char is_empty[] = "has no trust anchor; write a DS or DNSKEY record
 static const char second_zone[] =
     "is of a different zone than the previous record; nailupd keeps a file up "
     "to date only if it has one zone";
+static const char long_zone[] = "is of a zone whose name takes more than 254 characters; nailupd "
+                                "keeps no file up to date for it";
 static const char too_many_keys[] = "is one key too many; 16 keys of a zone are kept up to date";
 static const char too_large[] = "is larger than 1 MiB; keep only trust anchors in it";
 
@@ -269,9 +272,12 @@ static const char *add_to_point(struct anchor_reading *reading, struct name zone
                                 struct span rdata)
 {
     struct anchor_point *point = reading->point;
+    char text[NAME_TEXT_MAX];
     if (!point || reading->state == ANCHOR_START || reading->state == ANCHOR_REMOVED)
         return NULL;
     bool is_first = point->count == 0 && point->seed_count == 0;
+    if (is_first && strlen(name_format(zone, text)) > ZONE_TEXT_MAX)
+        return long_zone;
     if (is_first) {
         point->zone_len = zone.len;
         name_fold(zone, point->zone);

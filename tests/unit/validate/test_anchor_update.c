@@ -509,6 +509,29 @@ static void test_a_file_keeps_ds_records_whose_keys_were_not_seen(void **state)
     buf_deinit(&text);
 }
 
+/* The name of the zone is given without its final dot, which is written. */
+static void test_a_zone_whose_name_cannot_be_read_again_is_refused(void **state)
+{
+    (void)state;
+    static const char labels[] = ".bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+                                 ".cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+                                 ".dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd";
+    struct anchor_file_problem problem;
+    static struct anchor_point back;
+    char text[512], name[256];
+    for (int letters = 50; letters <= 51; letters++) {
+        snprintf(name, sizeof(name), "%.*s\\;%s.eeeeeeeeeeeeeeeee", letters,
+                 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", labels);
+        assert_int_equal(strlen(name), 253 + (letters - 50));
+        int len = snprintf(text, sizeof(text), "%s IN DS 20326 89 68 26ACB0\n", name);
+        enum err err =
+            anchor_file_read_point(&back, span_of((const uint8_t *)text, (size_t)len), &problem);
+        assert_int_equal(err, letters == 50 ? ERR_OK : ERR_INVALID);
+        if (err)
+            assert_non_null(strstr(problem.sentence, "254 characters"));
+    }
+}
+
 static void expect_no_anchor(const struct anchor_point *of)
 {
     struct anchors *anchors = anchors_new();
@@ -571,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_times_follow_the_ttl_and_the_signatures),
         cmocka_unit_test(test_a_file_brings_back_the_same_point),
         cmocka_unit_test(test_a_file_keeps_ds_records_whose_keys_were_not_seen),
+        cmocka_unit_test(test_a_zone_whose_name_cannot_be_read_again_is_refused),
         cmocka_unit_test(test_the_file_of_a_revoked_zone_has_no_anchor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
