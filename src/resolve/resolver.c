@@ -379,6 +379,11 @@ bool resolver_drops(const struct resolver *resolver, unsigned view, const struct
     return resolver_is_alias(resolver, view_at(resolver, view), key) && resolver->is_dropped;
 }
 
+void resolver_pass_local(struct resolver *resolver)
+{
+    resolver->has_alias = false;
+}
+
 /* Finds the answer of a zone held here for clients. Aliases that lead elsewhere are looked up
  * again in resolver_ask(), like local ones. Out of line: most configurations hold no zone. */
 static __attribute__((noinline)) bool search_zones(struct resolver *resolver,

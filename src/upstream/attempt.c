@@ -410,13 +410,19 @@ static void note_unanswered(struct attempt *attempt)
                   loop_now(attempt->env->loop), rand_u64());
 }
 
+/* Whether this machine is at fault: no ICMP error reports that. */
+static bool is_local_fault(enum err why)
+{
+    return why == ERR_ADDRESS_UNKNOWN || why == ERR_NO_PORT || why == ERR_NO_MEMORY;
+}
+
 /* Refused or unreachable: ICMP shows that waiting is useless, and the server must not come first
- * next time. A query that waited for a descriptor may find its source address missing. The server
- * has no part in that. */
+ * next time. A query that waited for a descriptor may find its source address missing, or no port.
+ * The server has no part in that. */
 static void on_udp_failed(void *owner, enum err why)
 {
     struct attempt *attempt = owner;
-    if (sources_are_at_fault(attempt->upstream->options.sources, why)) {
+    if (is_local_fault(why)) {
         attempt->lacked_route = true;
         (void)note_source(attempt, why);
     } else {

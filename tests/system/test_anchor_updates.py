@@ -239,6 +239,15 @@ def test_unbound_reads_the_file_and_nailupd_reads_unbounds(nsd, unbound, follow,
     assert written.splitlines()[0] == "; autotrust trust anchor file"
 
 
+def test_a_portal_delays_the_query_for_keys(nsd, follow, responder):  # noqa: F811
+    """The server of a captive portal has no keys. A failed query would delay the next one by an hour."""
+    old, new = Key(13), Key(15)
+    daemon = follow(nsd(zone_of([old, twin(new, KSK)])), file_of(line_of(old, 2)))
+    daemon.ask("portal", "on", responder().server, "8s")  # nailupd looks every five seconds whether it may ask
+    eventually(lambda: states(daemon) == {old.tag: "VALID", new.tag: "ADDPEND"}, within=30)
+    assert "no DNSKEY records" not in daemon.log()
+
+
 def test_a_file_that_does_not_exist_begins_with_the_roots_anchors(nsd, follow):  # noqa: F811
     daemon = follow(nsd(zone_of([Key(13)])), ask=False, **{"update-anchors": "yes"})
     assert [row["key_tag"] for row in daemon.ask("anchors")["anchors"]] == [20326, 38696]

@@ -5,7 +5,9 @@
 import collections
 import ipaddress
 import json
+import pathlib
 import signal
+import socket
 import subprocess
 
 from conftest import eventually, program
@@ -13,6 +15,7 @@ from harness import alone
 
 SERVER, SERVER6 = "10.53.1.1", "fd53::1:1"
 QUERIES = 60
+IP_BIND_ADDRESS_NO_PORT = 24  # Python 3.12 has the name
 
 
 def options(outgoing, server, **upstream):
@@ -33,10 +36,10 @@ def ask(harness, first=0, count=QUERIES):
 
 
 def shown(harness, verb):
-    """Returns the rows of nailupctl."""
-    asked = subprocess.run([program("nailupctl"), "-s", str(harness.folder / "control.sock"), "--json", verb], check=True,
-                           capture_output=True, text=True)
-    return json.loads(asked.stdout)[verb]
+    """Returns the rows of nailupctl, or none while the daemon starts."""
+    asked = subprocess.run([program("nailupctl"), "-s", str(harness.folder / "control.sock"), "--json", verb],
+                           check=False, capture_output=True, text=True)
+    return json.loads(asked.stdout)[verb] if asked.returncode == 0 else []
 
 
 @alone
@@ -121,3 +124,25 @@ def test_eight_addresses_of_an_upstream_are_shown(harness):
     *some, more = shown(harness, "upstreams")[0]["sources"].split()
     assert len(sources) == 10 and len(set(some)) == 8 and set(some) <= sources and more == "..."
     harness.stop(daemon)
+
+
+@alone
+def test_a_connection_leaves_from_another_address_when_no_port_is_free(harness):
+    """Another program holds all ports for connections from one address to the server."""
+    harness.add("10.53.0.71")
+    harness.add("10.53.0.72")
+    harness.serve(SERVER, zone())
+    pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("40000 40015")
+    held = [socket.socket() for _ in range(16)]
+    for one in held:
+        one.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)  # the port is free for other pairs
+        one.bind(("10.53.0.71", 0))
+        one.connect((SERVER, 53))
+    nailed = {"tcp-upstream-keepalive": [SERVER], "upstream": {"connections": 2}}
+    daemon = harness.start(options(["10.53.0.71", "10.53.0.72"], SERVER) | nailed)
+    eventually(lambda: [row["state"] for row in shown(harness, "connections")] == ["ready"] * 2, within=30)
+    assert {row["source"] for row in shown(harness, "connections")} == {"10.53.0.72"}
+    assert "cannot be used" not in harness.log() and "rests" not in harness.log(), harness.log()
+    harness.stop(daemon)
+    for one in held:
+        one.close()
