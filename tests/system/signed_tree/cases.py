@@ -463,8 +463,22 @@ def chaos_cases():
             yield dataclasses.replace(one, verdict=EITHER, why=why)
 
 
+def family_cases():
+    """Parents and children, both with random changes."""
+    why = "changed at random: a forger near a signed zone gets at most SERVFAIL"
+    for number in range(table.CHAOS_PARENTS):
+        for zone in (f"signed.chaos{number}.", f"x.ent.chaos{number}.", f"below.signed.chaos{number}."):
+            for one in common(zone):
+                yield dataclasses.replace(one, verdict=EITHER, why=why)
+        for one in common(f"chaos{number}.", denial="opt-out" if number % 3 == 2 else SECURE):
+            if one.verdict == SECURE:  # any insecure zone may be in an opt-out span
+                yield dataclasses.replace(one, verdict=EITHER, why=why)
+        yield case(f"bare.chaos{number}.", "@", "DS", "secure or insecure or bogus", ANYTHING)
+    yield case("forger.", "www", "A", "secure or insecure or bogus", ANYTHING)
+
+
 CASES = list({one.question: one for one in all_cases()}.values())
-CHAOS_CASES = list(chaos_cases())
+CHAOS_CASES = [*chaos_cases(), *family_cases()]
 
 # ---- differences of the peers ----
 

@@ -375,6 +375,7 @@ BRIEF = ["brief0.sec.", "brief1.sec."]
 STAIRS = [".".join(f"s{step}" for step in range(last, 0, -1)) + ".sec." for last in range(1, 7)]  # at one server
 
 CHAOS = 12  # the number of zones with random changes in their answers
+CHAOS_PARENTS = 6  # the number of those with children whose answers are changed, too
 
 
 
@@ -606,6 +607,15 @@ ALL = [
     Zone("othernsec3.sec.", denial=Nsec3(0), lie="denies-with-other-zone"),
     *(Zone(f"chaos{number}.sec.", denial=(NSEC, Nsec3(0))[number % 2], lie="changes-at-random")
       for number in range(CHAOS)),
+    *(Zone(f"chaos{number}.", COMMON, denial=(NSEC, Nsec3(0), Nsec3(0, b"", True))[number % 3], plant="tld",
+           lie="hides-children-at-random") for number in range(CHAOS_PARENTS)),
+    *(Zone(f"signed.chaos{number}.", denial=(NSEC, Nsec3(0))[number // 3 % 2], lie="forges-at-random")
+      for number in range(CHAOS_PARENTS)),
+    *(Zone(f"x.ent.chaos{number}.", denial=(NSEC, Nsec3(0))[number % 2], lie="forges-at-random")
+      for number in range(CHAOS_PARENTS)),
+    *(Zone(f"below.signed.chaos{number}.", lie="forges-at-random") for number in range(CHAOS_PARENTS)),
+    *(Zone(f"bare.chaos{number}.", keys=None, ds=None) for number in range(CHAOS_PARENTS)),
+    Zone("forger.", "", None, ds=None, plant="tld", lie="forges-everything"),
     Zone("noproof.lies.", COMMON, None, ds=None),
     Zone("hiddends.lies."),
     Zone("childds.lies."),
