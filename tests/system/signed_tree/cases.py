@@ -239,6 +239,9 @@ def odd_cases():
     for zone in ("salt1.sec.", "salt255.sec.", "hash.sec.", "ttl0.sec.", "ttl03.sec.", "twozsks.sec."):
         yield from common(zone)
     yield from rare("ttl0.sec.")
+    for zone in ("twice.sec.", "twice3.sec."):
+        yield from (dataclasses.replace(one, why="RFC 2181 section 5: a duplicate record counts once")
+                    for one in common(zone))
     for name in ("hash.sec.", "www.hash.sec."):
         label = table.hash_label(table.nsec3_hash(name, Nsec3(0)))
         yield case("hash.sec.", label, "A", SECURE, A, why="the owner of an NSEC3 record, too")
@@ -500,6 +503,8 @@ KNOWN = {
         ("revoked.sec.", None, "secure", REVOKED),
         ("revokedzsk.sec.", None, "secure", REVOKED),
         ("stars.sec.", "A", "bogus", STAR_ENT),
+        ("twice.sec.", "A", "bogus", "takes a CNAME record below a DNAME for two if it comes twice"),
+        ("twice3.sec.", "A", "bogus", "takes a CNAME record below a DNAME for two if it comes twice"),
         ("www.apexdname.sec.", "CNAME", "bogus", "asks for DS records at a CNAME that follows from a DNAME: wrong"),
         ("www.apexdname3.sec.", "CNAME", "bogus", "asks for DS records at a CNAME that follows from a DNAME: wrong"),
     ],

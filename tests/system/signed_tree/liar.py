@@ -110,6 +110,10 @@ def adds_poison(reply):
         reply.authority = [*reply.authority, POISON]
 
 
+def sends_twice(reply):
+    reply.answer, reply.authority = reply.answer * 2, reply.authority * 2
+
+
 def raises_ttl(reply):
     if reply.is_about_data():
         reply.answer = [one._replace(ttl=RAISED_S) for one in reply.answer]

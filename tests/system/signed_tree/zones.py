@@ -495,6 +495,8 @@ ALL = [
     Zone("raised.sec.", lie="raises-ttl"),
     Zone("forged.sec.", lie="forges-cname"),
     Zone("compact.sec.", damage=prepare_compact, lie="compact-denial"),
+    Zone("twice.sec.", lie="sends-twice"),
+    Zone("twice3.sec.", denial=Nsec3(0), lie="sends-twice"),
     Zone("salt1.sec.", denial=Nsec3(0, b"\0")),
     Zone("salt255.sec.", denial=Nsec3(1, bytes(range(255)))),
     Zone("hash.sec.", COMMON + hash_names("hash.sec."), denial=Nsec3(0)),
