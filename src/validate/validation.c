@@ -931,7 +931,8 @@ static enum progress look_between(struct call *call, struct name zone)
 static enum progress on_between_ds(struct call *call, const struct validation_event *event)
 {
     uint16_t ede;
-    if (read_ds(call, event, &ede) == TRUST_SECURE)
+    bool has_ds = event->kind == VALIDATION_ANSWERED && event->answer->kind == ANSWER_POSITIVE;
+    if (has_ds && read_ds(call, event, &ede) == TRUST_SECURE) /* denials cost hashes to read */
         return end_bogus(call, FAULT_NO_PROOF);
     return PROGRESS_DECIDED;
 }

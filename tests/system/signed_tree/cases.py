@@ -239,6 +239,12 @@ def odd_cases():
     for zone in ("salt1.sec.", "salt255.sec.", "hash.sec.", "ttl0.sec.", "ttl03.sec.", "twozsks.sec."):
         yield from common(zone)
     yield from rare("ttl0.sec.")
+    for name in table.SLOPPY:  # 0: with NSEC, 1: with NSEC3
+        for number in (0, 1):
+            yield from common(f"{name}{number}.sec.")
+    for zone in ("twice.sec.", "twice3.sec."):
+        yield from (dataclasses.replace(one, why="RFC 2181 section 5: a duplicate record counts once")
+                    for one in common(zone))
     for name in ("hash.sec.", "www.hash.sec."):
         label = table.hash_label(table.nsec3_hash(name, Nsec3(0)))
         yield case("hash.sec.", label, "A", SECURE, A, why="the owner of an NSEC3 record, too")
@@ -509,11 +515,14 @@ KNOWN = {
                                         "collision of key tags needs one more"),
         ("onewrong.sec.", None, "bogus", "allows one failed verification for each fetch, against KeyTrap"),
         ("collideksk.sec.", None, "bogus", "tries the first key of a tag only, against KeyTrap"),
+        *((f"nosoa{number}.sec.", None, "bogus", "needs the SOA record of a denial") for number in (0, 1)),
         (None, "RRSIG", "secure", "sets AD on signatures, which nothing signs"),
         ("childds.lies.", None, "no answer", "asks the parent for the DS set again and again, and answers late"),
         ("flip.sec.", "TYPE255", "secure", "answers ANY with what its cache has, which may be right RRsets alone"),
     ],
     "kresd": [
+        *((f"nocname{number}.sec.", None, fault, "needs the CNAME record that follows from a DNAME record")
+          for number in (0, 1) for fault in ("bogus", "other rows")),
         ("collideksk.sec.", None, "bogus", "tries the first key of a tag only, against KeyTrap"),
         ("stars.sec.", "A", "bogus", STAR_ENT),
         ("short.sec.", None, TTL, "caps the TTL of the records, and not that of their RRSIG"),

@@ -13,11 +13,12 @@ import os
 import random
 import struct
 import sys
+import time
 
 from hierarchy.asker import ask
 from hierarchy.wire import AA, TC, Message, Record, is_at_or_below, pack_name, pack_reply, parent_of, type_number
 
-from .signer import Nsec3, bitmap, covered_type, generic, hash_label, label_order, nsec3_hash
+from .signer import Nsec3, bitmap, covered_type, data_of, generic, hash_label, label_order, nsec3_hash
 from .zones import LIAR_IPS, PLANT_IPS, ZONES, roles
 
 FORMERR, NXDOMAIN = 1, 3
@@ -108,6 +109,70 @@ def adds_poison(reply):
     reply.additional = [POISON, *reply.additional]
     if reply.answer:
         reply.authority = [*reply.authority, POISON]
+
+
+def sends_twice(reply):
+    """Repeats all records. Unbound refuses a DNAME record that comes twice."""
+    if not any(one.type == "DNAME" for one in reply.answer):
+        reply.answer = reply.answer * 2
+    reply.authority = reply.authority * 2
+
+
+def shuffles(reply):
+    rng = random.Random(reply.name)
+    for section in (reply.answer, reply.authority, reply.additional):
+        rng.shuffle(section)
+
+
+def adds_old_signatures(reply):
+    """Adds a signature that has expired, one of an unknown algorithm and one of an unknown key before each right one."""
+    def old(one):
+        data = data_of(one)
+        past = struct.pack(">II", *(int(time.time()) - days * 86400 for days in (10, 40)))
+        return [one._replace(data=generic(data[:8] + past + data[16:])),
+                one._replace(data=generic(data[:2] + b"\xfc" + data[3:])),
+                one._replace(data=generic(data[:16] + b"\1\2" + data[18:]))]
+    if reply.is_about_data():
+        reply.answer, reply.authority = ([more for one in section for more in
+                                          ([*old(one), one] if one.type == "RRSIG" else [one])]
+                                         for section in (reply.answer, reply.authority))
+
+
+def shouts(reply):
+    """Sends the names of owners in upper case."""
+    reply.answer, reply.authority = ([one._replace(name=one.name.upper()) for one in section]
+                                     for section in (reply.answer, reply.authority))
+
+
+def omits_soa(reply):
+    reply.authority = without(reply.authority, ["SOA"])
+
+
+def omits_made_cname(reply):
+    """Leaves the synthesis of CNAME records below a DNAME to the resolver."""
+    if any(one.type == "DNAME" for one in reply.answer):
+        reply.answer = without(reply.answer, ["CNAME"])
+
+
+def omits_targets(reply):
+    """Sends the first alias of a chain only."""
+    aliases = [one for one in reply.answer if one.type == "CNAME"]
+    if aliases:
+        reply.rcode = 0
+        reply.answer = [one for one in reply.answer if one.name == aliases[0].name or covers(one, ["DNAME"])]
+        reply.authority = [one for one in reply.authority if not covers(one, ["SOA"])]
+
+
+def adds_answers(reply):
+    if reply.answer:
+        reply.answer = signed(reply.zone, reply.at("words"), "TXT") + reply.answer + signed(reply.zone, reply.at("x.y"), "A")
+
+
+def adds_parent_proofs(reply):
+    """Adds proofs of the zone above. That at the cut is left out: it would share its owner with the zone's own."""
+    parent = ZONES[reply.zone].parent
+    if reply.authority:
+        reply.authority = [*signed(parent, parent, "NSEC"), *signed(parent, "nic." + parent, "NSEC"), *reply.authority]
 
 
 def raises_ttl(reply):

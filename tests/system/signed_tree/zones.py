@@ -374,6 +374,10 @@ BRIEF = ["brief0.sec.", "brief1.sec."]
 
 STAIRS = [".".join(f"s{step}" for step in range(last, 0, -1)) + ".sec." for last in range(1, 7)]  # at one server
 
+# Servers that are sloppy, but right: {beginning of their zones: behaviour}
+SLOPPY = {"shuffled": "shuffles", "oldsigs": "adds-old-signatures", "upper": "shouts", "nosoa": "omits-soa",
+          "nocname": "omits-made-cname", "first": "omits-targets", "more": "adds-answers", "above": "adds-parent-proofs"}
+
 CHAOS = 12  # the number of zones with random changes in their answers
 CHAOS_PARENTS = 6  # the number of those with children whose answers are changed, too
 
@@ -495,6 +499,10 @@ ALL = [
     Zone("raised.sec.", lie="raises-ttl"),
     Zone("forged.sec.", lie="forges-cname"),
     Zone("compact.sec.", damage=prepare_compact, lie="compact-denial"),
+    Zone("twice.sec.", lie="sends-twice"),
+    Zone("twice3.sec.", denial=Nsec3(0), lie="sends-twice"),
+    *(Zone(f"{name}{number}.sec.", denial=(NSEC, Nsec3(0))[number], lie=lie)
+      for name, lie in SLOPPY.items() for number in (0, 1)),
     Zone("salt1.sec.", denial=Nsec3(0, b"\0")),
     Zone("salt255.sec.", denial=Nsec3(1, bytes(range(255)))),
     Zone("hash.sec.", COMMON + hash_names("hash.sec."), denial=Nsec3(0)),
