@@ -172,15 +172,23 @@ static bool zone_decides(const struct task *task, const struct response *respons
            anchor->zone.len < task->asked_zone.len;
 }
 
+/* Looks only where signatures of the data would be. */
+static bool is_unsigned(const struct message *message, const struct response *response)
+{
+    bool is_positive = validate_kind(response) == ANSWER_POSITIVE;
+    return !rrsets_are_signed(message, is_positive ? SECTION_ANSWER : SECTION_AUTHORITY);
+}
+
+/* The message is at hand. The zone may have to come from memory, which takes longer. */
 bool task_validate_knows_insecure(const struct task *task, const struct message *message,
                                   const struct response *response, struct verdict *verdict)
 {
     const struct tasks *tasks = task->tasks;
+    if (task_is_traced(task) || !is_unsigned(message, response) || !zone_decides(task, response))
+        return false;
     const struct insecure_zone *known = insecure_zones_find(
         &tasks->validator->insecure, task->space->number, task->asked_zone, loop_now(tasks->loop));
-    if (!known || task_is_traced(task) || !zone_decides(task, response) ||
-        rrsets_are_signed(message, validate_kind(response) == ANSWER_POSITIVE ? SECTION_ANSWER
-                                                                              : SECTION_AUTHORITY))
+    if (!known)
         return false;
     set_insecure(verdict, name_label_count(task->asked_zone), known->ede);
     return true;
