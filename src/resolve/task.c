@@ -574,7 +574,7 @@ static bool hold_message(struct task *task, const struct exchange_answer *from,
 {
     struct tasks *tasks = task->tasks;
     MUST(!task->held);
-    task->held = held_message_new(&tasks->held_bytes, from, validating, loop_now(tasks->loop));
+    task->held = held_message_new(&tasks->held, from, validating, loop_now(tasks->loop));
     if (!task->held) {
         STATS_INC(tasks->stats, validation_bound_memory);
         return false;
@@ -758,7 +758,7 @@ static void end_validation(struct task *task, struct task_reading *read,
             span_answers_learn(task, &held->validating.machine, verdict);
         hear_held(task, held, read, verdict);
     }
-    held_message_free(&task->tasks->held_bytes, held);
+    held_message_free(&task->tasks->held, held);
 }
 
 /* The validation's subtask continues without this task. */
