@@ -25,7 +25,8 @@ void held_messages_deinit(struct held_messages *all)
 }
 
 struct held_message *held_message_new(struct held_messages *all, const struct exchange_answer *from,
-                                      const struct validating *validating, uint64_t now)
+                                      const struct validating *validating,
+                                      const struct response *response, uint64_t now)
 {
     struct span bytes = from->message->bytes;
     size_t size = MAX(sizeof(struct held_message) + bytes.len, (size_t)BLOCK_BYTES);
@@ -45,6 +46,7 @@ struct held_message *held_message_new(struct held_messages *all, const struct ex
     held->from.upstream = NULL;
     held->validating = *validating;
     held->is_harvest = false;
+    held->is_plain = response && response_to_plain(&held->response, response);
     all->bytes += size;
     return held;
 }

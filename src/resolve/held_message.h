@@ -13,6 +13,7 @@
 
 #include "base/spares.h"
 #include "dns/message.h"
+#include "resolve/classify.h"
 #include "resolve/validator.h"
 #include "upstream/exchange.h"
 
@@ -36,6 +37,8 @@ struct held_message {
     struct message message;      /* borrows from bytes */
     struct validating validating;
     bool is_harvest; /* what a referral said (harvest.h), and no answer to the task's question */
+    bool is_plain;   /* response is set */
+    struct plain_response response; /* of the message */
     uint8_t bytes[];
 };
 
@@ -44,10 +47,11 @@ void held_messages_init(struct held_messages *all);
 /* No message may be held (MUST). */
 void held_messages_deinit(struct held_messages *all);
 
-/* Copies the message, which has passed message_check_rdata(), and the validation. NULL: the bound
- * is reached, or out of memory. */
+/* Copies the message, which has passed message_check_rdata(), and the validation. response: of this
+ * message; NULL: not classified yet. NULL: the bound is reached, or out of memory. */
 struct held_message *held_message_new(struct held_messages *all, const struct exchange_answer *from,
-                                      const struct validating *validating, uint64_t now);
+                                      const struct validating *validating,
+                                      const struct response *response, uint64_t now);
 
 /* Lowers the TTLs by the time that the message waited, so that a slow validation does not prolong
  * the life of a record. Returns whether they have changed. */
