@@ -24,6 +24,7 @@
 #include "recurse/large_zones.h"
 #include "recurse/unproven.h"
 #include "recurse/zone_load.h"
+#include "resolve/held_message.h"
 #include "resolve/retry.h"
 #include "resolve/route.h"
 #include "resolve/space.h"
@@ -162,14 +163,14 @@ struct tasks {
     struct task **buckets;
     size_t bucket_mask;
     size_t count, max;
-    size_t refreshing;      /* tasks that are refreshes */
-    size_t sub_count;       /* subtasks */
-    struct list lingering;  /* struct task, the oldest first */
-    size_t lingering_count; /* of these; count includes them */
-    size_t held_bytes;      /* of messages that wait for a verdict */
-    unsigned traces;        /* held by tasks or their readers */
-    struct list idle;       /* free tasks */
-    struct list slabs;      /* their memory */
+    size_t refreshing;         /* tasks that are refreshes */
+    size_t sub_count;          /* subtasks */
+    struct list lingering;     /* struct task, the oldest first */
+    size_t lingering_count;    /* of these; count includes them */
+    struct held_messages held; /* messages that wait for a verdict */
+    unsigned traces;           /* held by tasks or their readers */
+    struct list idle;          /* free tasks */
+    struct list slabs;         /* their memory */
 
     struct retries retries; /* of refreshes */
 

@@ -690,6 +690,17 @@ static enum progress on_ds(struct call *call, const struct validation_event *eve
     return walk_begin(call);
 }
 
+/* Goes on with the signature that judge_set() found. Nothing was waited for, so it is still good.
+ */
+static enum progress on_known_keys(struct call *call)
+{
+    struct rrsig sig;
+    if (call->v->sig)
+        return try_pairs(call);
+    MUST(rrsig_read(&sig, rrsets_rdata(&call->view->space->sets, call->v->sig_at)));
+    return try_pairs_from(call, &sig);
+}
+
 static enum progress on_keys(struct call *call, const struct validation_event *event)
 {
     struct validation *v = call->v;
@@ -699,7 +710,7 @@ static enum progress on_keys(struct call *call, const struct validation_event *e
                            : TRUST_NONE;
     switch (trust) {
     case TRUST_SECURE:
-        return try_pairs(call);
+        return v->state == STATE_KNOWN_KEYS ? on_known_keys(call) : try_pairs(call);
     case TRUST_INSECURE:
         return target_insecure(call, event->answer->ede_count ? event->answer->ede[0] : EDE_NONE);
     default:
