@@ -61,6 +61,12 @@ void judged_zones_add_secure(struct judged_zones *zones, uint32_t space, struct 
     judged_zones_take(zones, space, zone, now_us + JUDGED_ZONES_US)->is_secure = true;
 }
 
+bool judged_zones_has(const struct judged_zones *zones, uint32_t space, struct name zone,
+                      uint64_t now_us)
+{
+    return judged_zones_find(zones, space, zone, now_us) != NULL;
+}
+
 const struct judged_zone *judged_zones_find_insecure(const struct judged_zones *zones,
                                                      uint32_t space, struct name zone,
                                                      uint64_t now_us)

@@ -50,6 +50,10 @@ void judged_zones_add_insecure(struct judged_zones *zones, uint32_t space, struc
 void judged_zones_add_secure(struct judged_zones *zones, uint32_t space, struct name zone,
                              uint64_t now_us);
 
+/* Whether the zone is remembered in this space and spelling. */
+bool judged_zones_has(const struct judged_zones *zones, uint32_t space, struct name zone,
+                      uint64_t now_us);
+
 /* Returns the zone if it is remembered as insecure in this space and spelling, else NULL. Valid
  * until the next addition. */
 const struct judged_zone *judged_zones_find_insecure(const struct judged_zones *zones,

@@ -53,8 +53,11 @@ static void test_a_secure_zone_is_no_insecure_one(void **state)
     assert_true(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW));
     assert_false(judged_zones_is_secure(&zones, SPACE + 1, NAME("example"), NOW));
     assert_false(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW + JUDGED_ZONES_US));
+    assert_true(judged_zones_has(&zones, SPACE, NAME("example"), NOW));
+    assert_false(judged_zones_has(&zones, SPACE, NAME("other.example"), NOW));
     assert_false(knows("example", NOW));
     judged_zones_add_insecure(&zones, SPACE, NAME("example"), 0, US_PER_S, NOW);
+    assert_true(judged_zones_has(&zones, SPACE, NAME("example"), NOW));
     assert_false(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW));
     assert_true(knows("example", NOW));
     judged_zones_add_secure(&zones, SPACE, NAME("example"), NOW);
