@@ -305,7 +305,8 @@ struct config {
     size_t trust_anchor_count;
     char *trust_anchor_file; /* "": none */
     enum config_update update_anchors;
-    bool keeps_anchors; /* the file is to be kept up to date */
+    bool keeps_anchors;   /* the file is to be kept up to date */
+    bool is_root_revoked; /* the file says that all keys of the root were revoked */
     struct config_names negative_anchors;
     struct anchors *anchors; /* the anchors in route.validation */
 

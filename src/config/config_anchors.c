@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Makes the table of trust anchors from the configuration and from the file that it names.
- * Invariant: the root is trusted by the operator's anchors or by the built-in ones, never by both.
+ * Invariant: the root is trusted by the operator's anchors or by the built-in ones, never by both,
+ * and not by the built-in ones after its keys were revoked.
  */
 #include "config/config_anchors.h"
 
@@ -105,39 +106,53 @@ static void report_unreadable(struct loader *loader, int number)
                                    : "");
 }
 
-/* Decides whether this file is to be kept up to date. */
-static void decide_updates(struct loader *loader, struct span text)
+/* RFC 5011 section 5: a zone whose keys were all revoked counts as if it had no anchor. The daemon
+ * that saw the revocations wrote the file, and its next start must succeed. */
+static void take_revoked(struct loader *loader, const struct anchor_point *point)
+{
+    char zone[NAME_TEXT_MAX];
+    loader->config->is_root_revoked = name_is_root(anchor_point_zone(point));
+    loader_warn(
+        loader, "dnssec.trust-anchor-file",
+        "%.200s says that all keys of %.100s were revoked, so the zone has no trust anchor; "
+        "replace the file by one with the zone's current anchor",
+        loader->config->trust_anchor_file, name_format(anchor_point_zone(point), zone));
+}
+
+/* Takes the records. point_err says why the file cannot be kept up to date, with *point_problem. */
+static void take_anchor_file(struct loader *loader, struct span text, enum err point_err,
+                             const struct anchor_file_problem *point_problem)
+{
+    struct anchor_file_problem problem;
+    anchors_set_source(loader->config->anchors, "trust-anchor-file");
+    enum err err = anchor_file_read(loader->config->anchors, text, &problem);
+    if (err == ERR_INVALID)
+        report_anchor_file(loader, &problem);
+    else if (err || point_err == ERR_NO_MEMORY)
+        problems_no_memory(loader->problems);
+    else if (point_err && loader->config->update_anchors == UPDATE_YES)
+        report_anchor_file(loader, point_problem);
+}
+
+static void parse_anchor_file(struct loader *loader, int file, char *bytes)
 {
     struct config *config = loader->config;
     struct anchor_file_problem problem;
-    if (config->update_anchors == UPDATE_NO)
-        return;
-    struct anchor_point *point = malloc(sizeof(*point));
-    enum err err = point ? anchor_file_read_point(point, text, &problem) : ERR_NO_MEMORY;
-    config->keeps_anchors = !err && (point->is_kept || config->update_anchors == UPDATE_YES);
-    if (err == ERR_NO_MEMORY)
-        problems_no_memory(loader->problems);
-    else if (err && config->update_anchors == UPDATE_YES)
-        report_anchor_file(loader, &problem);
-    free(point);
-}
-
-static void parse_anchor_file(struct loader *loader, int file, char *text)
-{
-    struct anchor_file_problem problem;
-    ssize_t len = file_read(file, text, ANCHOR_FILE_BYTES_MAX + 1);
+    ssize_t len = file_read(file, bytes, ANCHOR_FILE_BYTES_MAX + 1);
     if (len < 0) {
         report_unreadable(loader, errno);
         return;
     }
-    anchors_set_source(loader->config->anchors, "trust-anchor-file");
-    enum err err = anchor_file_read(loader->config->anchors, span_of(text, (size_t)len), &problem);
-    if (err == ERR_INVALID)
-        report_anchor_file(loader, &problem);
-    else if (err)
-        problems_no_memory(loader->problems);
+    struct span text = span_of(bytes, (size_t)len);
+    struct anchor_point *point = malloc(sizeof(*point));
+    enum err err = point ? anchor_file_read_point(point, text, &problem) : ERR_NO_MEMORY;
+    if (!err && point->is_revoked)
+        take_revoked(loader, point);
     else
-        decide_updates(loader, span_of(text, (size_t)len));
+        take_anchor_file(loader, text, err, &problem);
+    config->keeps_anchors = !err && config->update_anchors != UPDATE_NO &&
+                            (point->is_kept || config->update_anchors == UPDATE_YES);
+    free(point);
 }
 
 void config_read_anchor_file(struct loader *loader)
@@ -243,7 +258,8 @@ bool config_anchors(struct loader *loader)
     struct config *config = loader->config;
     struct anchors *anchors = config->anchors;
     anchors_set_source(anchors, "built-in");
-    enum err err = anchors_find(anchors, name_root()) ? ERR_OK : anchors_add_root(anchors);
+    bool has_root = anchors_find(anchors, name_root()) || config->is_root_revoked;
+    enum err err = has_root ? ERR_OK : anchors_add_root(anchors);
     if (!err)
         err = add_negative(anchors, &config->negative_anchors);
     config->route.validation.anchors = anchors;

@@ -337,13 +337,19 @@ static void warn_of_missing_zones(struct loader *loader)
     const struct config *config = loader->config;
     for (size_t i = 0; i < config->auth_zone_count; i++) {
         const struct config_auth_zone *zone = &config->auth_zones[i];
+        struct stat status;
         char path[64];
-        if (!loader_is_set(zone->file) || access(zone->file, R_OK) == 0)
+        if (!loader_is_set(zone->file))
             continue;
         snprintf(path, sizeof(path), "auth-zones[%zu].file", i);
-        loader_warn_position(loader, zone->position,
-                             "%s: %.200s cannot be read: %s; until it can, and a reload, %s", path,
-                             zone->file, strerror(errno), words_of_missing(zone));
+        if (access(zone->file, R_OK) || stat(zone->file, &status))
+            loader_warn_position(loader, zone->position,
+                                 "%s: %.200s cannot be read: %s; until it can, and a reload, %s",
+                                 path, zone->file, strerror(errno), words_of_missing(zone));
+        else if (!S_ISREG(status.st_mode))
+            loader_warn_position(loader, zone->position,
+                                 "%s: %.200s is not a regular file; until it is, and a reload, %s",
+                                 path, zone->file, words_of_missing(zone));
     }
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -38,7 +39,7 @@
 #include "rpz/rpz_policy.h"
 #include "validate/anchors.h"
 
-enum { CONFIG_BYTES_MAX = 512 * 1024 * 1024 };
+enum { CONFIG_BYTES_MAX = 512 * 1024 * 1024, REASON_MAX = 128 };
 
 /* ---- values ---- */
 
@@ -294,37 +295,41 @@ enum err config_parse(const char *file_name, const char *text, size_t len, struc
 
 /* ---- files ---- */
 
-/* Reads at most one byte more than a file may have. -1: errno has the reason. */
-static ssize_t read_file(const char *path, char *text)
+/* Reads at most one byte more than a file may have. -1: reason says why. O_NONBLOCK: a FIFO is
+ * refused, not waited for. */
+static ssize_t read_file(const char *path, char *text, char reason[REASON_MAX])
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t len = file_read(fd, text, CONFIG_FILE_MAX + 1);
-    int number = errno;
-    close(fd);
-    errno = number;
+    struct stat status;
+    ssize_t len = -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool is_special = fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode);
+    if (fd >= 0 && !is_special)
+        len = file_read(fd, text, CONFIG_FILE_MAX + 1);
+    if (is_special)
+        snprintf(reason, REASON_MAX, "is not a regular file");
+    else if (len < 0)
+        snprintf(reason, REASON_MAX, "cannot be read: %s%s", strerror(errno),
+                 errno == EACCES ? "; let the user that nailupd runs as read it" : "");
+    if (fd >= 0)
+        close(fd);
     return len;
 }
 
 enum err config_load(const char *path, struct config **out, struct buf *errors)
 {
-    char reason[128];
+    char reason[REASON_MAX];
     *out = NULL;
     char *text = malloc(CONFIG_FILE_MAX + 1);
     if (!text) {
         problems_print_one(path, errors, "out of memory");
         return ERR_NO_MEMORY;
     }
-    ssize_t len = read_file(path, text);
+    ssize_t len = read_file(path, text, reason);
     enum err err = ERR_INVALID;
-    if (len < 0) {
-        snprintf(reason, sizeof(reason), "cannot be read: %s%s", strerror(errno),
-                 errno == EACCES ? "; let the user that nailupd runs as read it" : "");
+    if (len < 0)
         problems_print_one(path, errors, reason);
-    } else {
+    else
         err = load_text(path, span_of(text, (size_t)len), true, out, errors);
-    }
     free(text);
     return err;
 }

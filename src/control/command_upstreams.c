@@ -6,6 +6,8 @@
  * upstreams, never the objects themselves.
  */
 
+#include <stdio.h>
+
 #include "base/addr.h"
 #include "base/prefix.h"
 #include "control/call.h"
@@ -61,6 +63,10 @@ static void put_conn(void *context, const struct conn_view *view)
         reply_flag(reply, view->authenticated);
     else
         reply_unknown(reply);
+    if (addr_family(&view->source) != 0)
+        reply_text(reply, addr_format_ip(&view->source, text));
+    else
+        reply_unknown(reply);
     reply_row_end(reply);
 }
 
@@ -74,11 +80,12 @@ static void visit_conns(struct upstreams *upstreams, struct gather_part *part)
 
 void command_connections(struct call *call)
 {
-    reply_table(&call->reply, "connections",
-                "worker:count\tupstream:text\ttransport:text\tstate:text\tage:duration\t"
-                "requests:counter\tmax_requests:count\tin_flight:count\tidle:duration\t"
-                "rtt:duration\tnailed:flag\tsuspect:flag\tdue:duration\tending:text\t"
-                "last_close:text\ttls:text\tcipher:text\tsession:text\tauthenticated:flag");
+    reply_table(
+        &call->reply, "connections",
+        "worker:count\tupstream:text\ttransport:text\tstate:text\tage:duration\t"
+        "requests:counter\tmax_requests:count\tin_flight:count\tidle:duration\t"
+        "rtt:duration\tnailed:flag\tsuspect:flag\tdue:duration\tending:text\t"
+        "last_close:text\ttls:text\tcipher:text\tsession:text\tauthenticated:flag\tsource:text");
     gather_rows(call, visit_conns, command_upstreams_done, NULL, 0);
 }
 
@@ -96,6 +103,20 @@ static void put_single_use(struct reply *reply, const struct upstream_view *view
     reply_count(reply, view->single_use_proofs);
     reply_duration(reply, view->single_use_proved_us);
     reply_duration(reply, view->single_use_retest_us);
+}
+
+static void put_sources_of_conns(struct reply *reply, const struct upstream_view *view)
+{
+    char list[UPSTREAM_VIEW_SOURCES_MAX * ADDR_TEXT_MAX], text[ADDR_TEXT_MAX];
+    size_t len = 0;
+
+    list[0] = '\0';
+    for (unsigned i = 0; i < view->source_count; i++)
+        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i > 0 ? " " : "",
+                                addr_format_ip(&view->sources[i], text));
+    if (view->has_more_sources)
+        snprintf(list + len, sizeof(list) - len, " ...");
+    reply_text(reply, list);
 }
 
 static void command_upstreams_put_upstream(void *context, const struct upstream_view *view)
@@ -132,6 +153,7 @@ static void command_upstreams_put_upstream(void *context, const struct upstream_
     reply_count(reply, view->holds);
     reply_count(reply, view->hold_replacements);
     put_single_use(reply, view);
+    put_sources_of_conns(reply, view);
     reply_row_end(reply);
 }
 
@@ -186,7 +208,8 @@ void command_upstreams(struct call *call)
         "queries:counter\tanswers:counter\ttimeouts:count\tfallbacks:count\tdials:count\t"
         "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration\terror:text\thost:text\t"
         "idle_limit:duration\tidle_limit_is:text\tholds:counter\treplacements:counter\t"
-        "single_use_proofs:count\tsingle_use_proved:duration\tsingle_use_retest:duration");
+        "single_use_proofs:count\tsingle_use_proved:duration\tsingle_use_retest:duration\t"
+        "sources:text");
     if (call->argc == 0)
         gather_rows(call, visit_upstreams, upstreams_shown, NULL, 0);
     else

@@ -6,6 +6,7 @@
 #include "ctl/ask.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/client.h"
@@ -99,4 +100,29 @@ int ask_once(const struct ask *ask, struct parsed_reply *out, bool *is_text, cha
         return EXIT_NO_DAEMON;
     }
     return out->refused ? EXIT_REFUSED : EXIT_DONE;
+}
+
+/* A worker without connections has no rows either, so only the daemon can say whether it exists. */
+bool ask_has_worker(const struct ask *ask, char why[ASK_WHY_MAX])
+{
+    static char verb[] = "status";
+    struct ask status = {
+        .socket = ask->socket, .count = 1, .words = (char *[]){verb}, .stop = ask->stop};
+    struct parsed_reply answer;
+    bool is_text;
+    unsigned long count = 0;
+
+    if (!shape_is_one_worker(&ask->shape))
+        return true;
+    int code = ask_once(&status, &answer, &is_text, why);
+    if (code == EXIT_NO_DAEMON || is_text)
+        return true;
+    if (answer.table_count > 0)
+        count = strtoul(ask_record_text(&answer.tables[0], "workers"), NULL, 10);
+    answer_deinit(&answer);
+    if (count == 0 || strtoul(ask->shape.worker, NULL, 10) < count)
+        return true;
+    snprintf(why, ASK_WHY_MAX, "there is no worker %s; the last one is %lu", ask->shape.worker,
+             count - 1);
+    return false;
 }

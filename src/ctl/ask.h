@@ -33,6 +33,10 @@ struct ask {
  * to do. *is_text: the reply was a text and has been printed, and out has no answer. */
 int ask_once(const struct ask *ask, struct parsed_reply *out, bool *is_text, char why[ASK_WHY_MAX]);
 
+/* Whether the daemon has the worker that the shape names by number. False: why says which workers
+ * it has. True also if the shape names none by number, and if no daemon answers. */
+bool ask_has_worker(const struct ask *ask, char why[ASK_WHY_MAX]);
+
 /* The verdict of the command check: EXIT_DONE, or EXIT_REFUSED if the daemon drains, or has no path
  * to upstreams although one is required. EXIT_DONE for the answers of other commands. Pure. */
 int ask_verdict(const struct parsed_reply *answer, bool require_upstream);

@@ -11,6 +11,8 @@
 
 /* The first one goes first. */
 static const char *const expendable[] = {
+    "sources",
+    "source",
     "cipher",
     "session",
     "authenticated",

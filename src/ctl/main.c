@@ -99,6 +99,7 @@ static int main_run(const struct command_line *line)
                       .shape = line->shape,
                       .style = {.width = main_width(line->width),
                                 .colour = colour_is_wanted(line->colour, stdout)}};
+    char why[ASK_WHY_MAX];
 
     if (!help_check(line->count, line->words))
         return EXIT_USAGE;
@@ -106,6 +107,10 @@ static int main_run(const struct command_line *line)
         return EXIT_USAGE;
     if (strcmp(line->words[0], "help") == 0)
         return main_help(line->json);
+    if (!ask_has_worker(&ask, why)) {
+        fprintf(stderr, "nailupctl: %s\n", why);
+        return EXIT_USAGE;
+    }
     return line->watch ? watch_run(&ask, line->period_us) : main_run_once(&ask, line->rates);
 }
 

@@ -13,11 +13,22 @@
 
 enum { WORKER_DIGITS_MAX = 4 };
 
-bool shape_is_worker(const char *word)
+/* Rows have numbers without leading zeros. */
+static bool shape_is_number(const char *word)
 {
     size_t len = strlen(word);
-    bool is_number = len > 0 && len <= WORKER_DIGITS_MAX && strspn(word, "0123456789") == len;
-    return is_number || strcmp(word, "all") == 0 || strcmp(word, "sum") == 0;
+    return len > 0 && len <= WORKER_DIGITS_MAX && strspn(word, "0123456789") == len &&
+           (*word != '0' || len == 1);
+}
+
+bool shape_is_worker(const char *word)
+{
+    return shape_is_number(word) || strcmp(word, "all") == 0 || strcmp(word, "sum") == 0;
+}
+
+bool shape_is_one_worker(const struct shape *shape)
+{
+    return shape->worker && shape_is_number(shape->worker);
 }
 
 bool shape_has_workers(const char *verb)

@@ -19,6 +19,9 @@ struct shape {
 /* Whether the option --worker takes this word. */
 bool shape_is_worker(const char *word);
 
+/* Whether the shape shows one worker, which its number names. */
+bool shape_is_one_worker(const struct shape *shape);
+
 /* Whether the command has rows for each worker. */
 bool shape_has_workers(const char *verb);
 

@@ -201,6 +201,12 @@ static bool has_validated(const struct control_view *view)
     return false;
 }
 
+/* Through a captive portal, the keys would come from a server that knows nothing of them. */
+static bool keeper_must_wait(const struct control_view *view)
+{
+    return view->has_portal || !has_validated(view);
+}
+
 static void keeper_ask(struct anchor_keeper *keeper)
 {
     const struct question question = {
@@ -219,7 +225,7 @@ static void keeper_next(struct anchor_keeper *keeper)
         return;
     int64_t now_s = loop_wall_s(keeper->home.loop);
     int64_t left_s = anchor_update_due_s(&keeper->point, now_s) - now_s;
-    if (!has_validated(keeper->home.view))
+    if (keeper_must_wait(keeper->home.view))
         keeper_await(keeper, KEEPER_POLL_US);
     else if (left_s > 0)
         keeper_await(keeper, (uint64_t)MIN(left_s, (int64_t)KEEPER_TICK_MAX_S) * US_PER_S);
@@ -236,15 +242,16 @@ static void keeper_on_back(struct inquiry *inquiry)
 {
     struct anchor_keeper *keeper = CONTAINER_OF(inquiry, struct anchor_keeper, inquiry);
     bool is_wanted = keeper->is_running && !keeper->is_outdated, has_changed = false;
+    bool has_answer = inquiry->was_asked && !keeper->home.view->has_portal;
 
     keeper->is_asking = false;
-    if (is_wanted && inquiry->was_asked) {
+    if (is_wanted && has_answer) {
         has_changed = keeper_take_answer(keeper, inquiry_answer(inquiry));
         keeper_write(keeper);
         keeper_show_counts(keeper);
     }
     inquiry_clear(inquiry);
-    if (is_wanted && !inquiry->was_asked)
+    if (is_wanted && !has_answer)
         keeper_await(keeper, KEEPER_POLL_US);
     else if (keeper->is_running)
         keeper_next(keeper);

@@ -201,13 +201,25 @@ static void reload_await_zones(struct reload *reload)
         timer_start(reload->host.loop, &reload->zones_end, loop_now(reload->host.loop) + ZONES_US);
 }
 
+/* Where the zone above denies a configured zone, only the configuration makes its answers insecure.
+ */
+static uint64_t reload_hash_zones(const struct route_options *route)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < route->zone_count; i++)
+        sum += hash_bytes(route->zones[i].wire, route->zones[i].name_len, 0);
+    return sum;
+}
+
 /* Tells the cache by which rules verdicts are found from now on. */
 static void reload_set_rules(const struct reload *reload)
 {
-    const struct validation_options *validation = &generation_route(reload->current)->validation;
+    const struct route_options *route = generation_route(reload->current);
+    const struct validation_options *validation = &route->validation;
     uint64_t options = (uint64_t)validation->mode << 1 | validation->allow_sha1;
+    uint64_t rules = hash_word(options, anchors_hash(validation->anchors));
 
-    cache_set_rules(reload->host.cache, hash_word(options, anchors_hash(validation->anchors)));
+    cache_set_rules(reload->host.cache, hash_word(reload_hash_zones(route), rules));
 }
 
 /* A worker without memory keeps its old routes, but the generation is still in effect. Its verdicts

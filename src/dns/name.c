@@ -31,35 +31,46 @@ static inline size_t pointer_target(struct span message, size_t at, size_t seque
     return target >= HEADER_LEN && target < sequence ? target : 0;
 }
 
+/* Returns where a run of labels from this offset must have ended, after the labels before it. */
+static inline size_t run_limit(struct span message, size_t from, size_t len_before)
+{
+    size_t longest = from + NAME_WIRE_MAX - len_before;
+    return message.len < longest ? message.len : longest;
+}
+
 /* The walk of name_read() and name_skip(). name_skip() passes NULL for out, and inlining removes
- * the copying. */
+ * the copying. A run of labels ends with the root or with a pointer. */
 static inline __attribute__((always_inline)) size_t walk(struct span message, size_t offset,
                                                          uint8_t *out, size_t *total)
 {
-    size_t at = offset, sequence = offset, after = 0, len = 0;
+    size_t at = offset, run = offset, after = 0, len = 0;
+    size_t limit = run_limit(message, run, len);
     unsigned hops = 0;
     for (;;) {
-        if (at >= message.len)
+        if (at >= limit)
             return 0;
         size_t size = (size_t)message.data[at] + 1;
         if (size > NAME_LABEL_MAX + 1) {
-            size_t target = pointer_target(message, at, sequence);
+            size_t target = pointer_target(message, at, run);
             if (!target || ++hops > NAME_HOPS_MAX)
                 return 0;
+            if (out)
+                word_copy(out + len, message.data + run, at - run);
+            len += at - run;
             after = after ? after : at + 2;
-            at = sequence = target;
+            at = run = target;
+            limit = run_limit(message, run, len);
             continue;
         }
-        if (size > message.len - at || len + size > NAME_WIRE_MAX)
+        if (size > limit - at)
             return 0;
-        if (out)
-            word_copy(out + len, message.data + at, size);
-        len += size;
         at += size;
         if (size == 1)
             break;
     }
-    *total = len;
+    if (out)
+        word_copy(out + len, message.data + run, at - run);
+    *total = len + (at - run);
     return after ? after : at;
 }
 
@@ -99,11 +110,14 @@ size_t name_view(struct span bytes, size_t offset, struct name *name)
 
 /* ---- comparing ---- */
 
-/* The words may differ only in case bits, and only at bytes that are letters. */
+/* The words may differ only in case bits, and only at bytes that are letters. Most equal words have
+ * the same case. */
 static inline bool folded_words_equal(uint64_t a, uint64_t b)
 {
     static const uint64_t case_bits = UINT64_C(0x2020202020202020);
     uint64_t differ = a ^ b;
+    if (!differ)
+        return true;
     return !(differ & ~case_bits) && (name_fold_word(a & ~differ) & differ) == differ;
 }
 

@@ -73,10 +73,9 @@ int64_t loop_wall_s(struct loop *loop)
     return (int64_t)time(NULL);
 }
 
-uint64_t loop_cpu_us(struct loop *loop)
+static uint64_t cpu_us(void)
 {
     struct timespec cpu;
-    (void)loop;
     MUST(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0);
     return (uint64_t)cpu.tv_sec * US_PER_S + (uint64_t)cpu.tv_nsec / 1000;
 }
@@ -86,10 +85,10 @@ bool loop_is_saturated(struct loop *loop)
     uint64_t now = loop_now(loop), passed_us = now - loop->load_at;
     if (passed_us < LOOP_LOAD_US)
         return loop->is_saturated;
-    uint64_t cpu_us = loop_cpu_us(loop);
-    loop->is_saturated = (cpu_us - loop->load_cpu_us) * 100 >= passed_us * LOAD_PERCENT;
+    uint64_t used_us = cpu_us();
+    loop->is_saturated = (used_us - loop->load_cpu_us) * 100 >= passed_us * LOAD_PERCENT;
     loop->load_at = now;
-    loop->load_cpu_us = cpu_us;
+    loop->load_cpu_us = used_us;
     return loop->is_saturated;
 }
 

@@ -48,12 +48,8 @@ static inline uint64_t loop_now(struct loop *loop)
     return now_us ? now_us : loop_read_now(loop);
 }
 
-/* Reads the same clock now, to measure round trips. */
+/* Reads the same clock now, to measure round trips and work. */
 uint64_t loop_clock(struct loop *loop);
-
-/* Returns the CPU time of the loop's thread, to measure work. Other programs do not make it longer.
- */
-uint64_t loop_cpu_us(struct loop *loop);
 
 /* Seconds since 1970 by the system's clock, which may be wrong and may jump. For values that other
  * machines read, never for deadlines. */

@@ -44,6 +44,16 @@ enum err socket_bind_source(int fd, const struct addr *source, bool is_foreign)
     return bind(fd, &source->sa, addr_len(source)) == 0 ? ERR_OK : err_from_errno(errno);
 }
 
+enum err socket_connect(int fd, const struct addr *peer, bool is_bound)
+{
+    if (connect(fd, &peer->sa, addr_len(peer)) == 0 || errno == EINPROGRESS)
+        return ERR_OK;
+    /* UDP reports EAGAIN and TCP reports EADDRNOTAVAIL. bind() has found the address itself. */
+    if (errno == EAGAIN || (is_bound && errno == EADDRNOTAVAIL))
+        return ERR_NO_PORT;
+    return err_from_errno(errno);
+}
+
 enum err socket_error(int fd)
 {
     int number = 0;

@@ -24,6 +24,10 @@ MUST_USE enum err socket_bind_listen(int fd, int type, const struct addr *listen
  * have the address (IP_FREEBIND). */
 MUST_USE enum err socket_bind_source(int fd, const struct addr *source, bool is_foreign);
 
+/* Connects, or begins to. is_bound: socket_bind_source() has bound it. ERR_NO_PORT: the kernel
+ * finds no free port for this peer. */
+MUST_USE enum err socket_connect(int fd, const struct addr *peer, bool is_bound);
+
 /* Sets an int option; returns whether the kernel took it. */
 bool socket_set(int fd, int level, int option, int value);
 

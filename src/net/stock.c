@@ -6,8 +6,10 @@
 #include "net/stock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
+#include "base/spares.h"
 #include "loop/loop.h"
 #include "loop/loop_guest.h"
 #include "net/file_count.h"
@@ -15,19 +17,12 @@
 
 enum { FREE_MAX = 1024 }; /* free objects kept of each kind */
 
-struct free_object {
-    struct free_object *next;
-};
-
 struct stock {
     struct loop_guest guest;
     struct loop *loop;
     struct stock_tenant *tenant;
     struct file_count files;
-    struct {
-        struct free_object *first;
-        size_t count;
-    } spare[STOCK_OBJECTS];
+    struct spares spares[STOCK_OBJECTS];
     uint8_t read_buffer[NET_READ_MAX];
 };
 
@@ -37,13 +32,8 @@ static void stock_on_loop_freed(struct loop_guest *guest)
 
     if (stock->tenant)
         stock->tenant->close(stock->tenant);
-    for (int which = 0; which < STOCK_OBJECTS; which++) {
-        while (stock->spare[which].first) {
-            struct free_object *object = stock->spare[which].first;
-            stock->spare[which].first = object->next;
-            free(object);
-        }
-    }
+    for (int which = 0; which < STOCK_OBJECTS; which++)
+        spares_clear(&stock->spares[which]);
     free(stock);
 }
 
@@ -56,10 +46,7 @@ static struct stock *stock_new(struct loop *loop)
     stock->loop = loop;
     stock->tenant = NULL;
     file_count_init(&stock->files);
-    for (int which = 0; which < STOCK_OBJECTS; which++) {
-        stock->spare[which].first = NULL;
-        stock->spare[which].count = 0;
-    }
+    memset(stock->spares, 0, sizeof(stock->spares));
     stock->guest.free = stock_on_loop_freed;
     loop_set_guest(loop, &stock->guest);
     return stock;
@@ -96,38 +83,12 @@ uint8_t *stock_read_buffer(struct stock *stock)
     return stock->read_buffer;
 }
 
-/* AddressSanitizer sees a use after free only if no object is kept. */
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-static const size_t keep_max = 0;
-#else
-static const size_t keep_max = FREE_MAX;
-#endif
-
 void *stock_take(struct stock *stock, enum stock_object which, size_t size)
 {
-    struct free_object *object = stock->spare[which].first;
-
-    if (!object)
-        return malloc(MAX(size, sizeof(*object)));
-    stock->spare[which].first = object->next;
-    stock->spare[which].count--;
-    return object;
+    return spares_take(&stock->spares[which], size);
 }
 
 void stock_give(struct stock *stock, enum stock_object which, void *object)
 {
-    struct free_object *spare = object;
-
-    if (stock->spare[which].count >= keep_max) {
-        free(object);
-        return;
-    }
-    spare->next = stock->spare[which].first;
-    stock->spare[which].first = spare;
-    stock->spare[which].count++;
+    spares_give(&stock->spares[which], object, FREE_MAX);
 }

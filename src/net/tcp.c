@@ -211,13 +211,13 @@ static void tcp_set_options(int fd, const struct tcp_options *options)
 static enum err tcp_connect_socket(struct tcp *tcp, int fd, const struct tcp_options *options)
 {
     tcp_set_options(fd, options);
-    if (addr_family(&options->source) != 0) {
-        enum err err = socket_bind_source(fd, &options->source, options->is_foreign);
-        if (err)
-            return err;
-    }
-    if (connect(fd, &tcp->peer.sa, addr_len(&tcp->peer)) != 0 && errno != EINPROGRESS)
-        return err_from_errno(errno);
+    bool is_bound = addr_family(&options->source) != 0;
+    enum err err =
+        is_bound ? socket_bind_source(fd, &options->source, options->is_foreign) : ERR_OK;
+    if (!err)
+        err = socket_connect(fd, &tcp->peer, is_bound);
+    if (err)
+        return err;
     /* An event also reports a connect() that is complete: no callback before the return. */
     return watch_start(stock_loop(tcp->stock), &tcp->watch, fd, EPOLLOUT);
 }

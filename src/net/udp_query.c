@@ -308,8 +308,7 @@ static enum err connect_from(struct udp_sockets *sockets, struct udp_socket *soc
     if (err)
         return err;
     socket->is_reusable = port == OUTGOING_PORT_SYSTEM && addr_family(source) == 0;
-    return connect(socket->watch.fd, &peer->sa, addr_len(peer)) == 0 ? ERR_OK
-                                                                     : err_from_errno(errno);
+    return socket_connect(socket->watch.fd, peer, addr_family(source) != 0);
 }
 
 /* ---------------------------------------------------------------- waiting for a descriptor */

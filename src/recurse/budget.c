@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/rand.h"
 
 static const uint8_t bounds[] = {
     [BUDGET_QUERIES] = 0, /* budget.queries_max */
@@ -85,13 +86,17 @@ bool budget_take_minimised(struct budget *budget)
     return is_left;
 }
 
-void budget_note_absent(struct budget *budget, uint64_t name_hash)
+/* The seed is secret: without it, the owner of a zone can choose names with one hash. */
+void budget_note_absent(struct budget *budget, struct name server)
 {
+    if (budget->absent_count == 0)
+        budget->absent_seed = rand_u64();
+    uint64_t hash = name_hash(server, budget->absent_seed);
     for (unsigned i = 0; i < budget->absent_count; i++)
-        if (budget->absent[i] == name_hash)
+        if (budget->absent[i] == hash)
             return;
     if (budget_has_absent_left(budget))
-        budget->absent[budget->absent_count++] = name_hash;
+        budget->absent[budget->absent_count++] = hash;
 }
 
 void budget_give_back_minimised(struct budget *budget)

@@ -7,7 +7,7 @@
  * The work that one client question may cause. All tasks that run for it draw from one budget, so
  * no arrangement of zones turns one question into many (NXNSAttack, alias chains through
  * delegations without glue, TsuNAME). A task that several questions wait for draws from the
- * question that started it. Pure except for its memory; one thread.
+ * question that started it. Pure except for its memory and a random seed; one thread.
  */
 
 #include <stdbool.h>
@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "dns/name.h"
 
 enum budget_kind {
     BUDGET_QUERIES,   /* questions to servers; BUDGET_ATTEMPTS_MAX bounds their attempts */
@@ -53,6 +54,7 @@ struct budget {
     uint8_t attempts_left; /* exchanges decrement it (exchange_question.attempts_left) */
     uint8_t minimised;     /* minimised QNAMEs sent */
     uint64_t absent[BUDGET_ABSENT_MAX]; /* hashes of the names of servers without addresses */
+    uint64_t absent_seed;               /* of these hashes */
     uint8_t absent_count;
     uint8_t reached;               /* a bit for each kind that a task asked for in vain */
     uint8_t queries_max;           /* the bound of BUDGET_QUERIES */
@@ -83,8 +85,8 @@ MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t
 MUST_USE bool budget_take_minimised(struct budget *budget);
 
 /* Notes a server without addresses, found in a look-up for another server. Several look-ups may
- * find out the same: name_hash tells the servers apart. */
-void budget_note_absent(struct budget *budget, uint64_t name_hash);
+ * find the same server, which counts once. */
+void budget_note_absent(struct budget *budget, struct name server);
 
 /* Whether there were fewer than BUDGET_ABSENT_MAX. */
 static inline bool budget_has_absent_left(const struct budget *budget)

@@ -4,9 +4,10 @@
 #define NAILUP_RECURSE_LAME_H
 
 /*
- * Remembers which servers are lame for which zones. The table is small and forgets: a lame server
- * is only asked after the others, so a lost entry costs a query and never an answer. Pure: the
- * instant is an argument. One worker's.
+ * Remembers which servers are lame for which zones. A lame server answers as if it did not have the
+ * zone, or its useless answer helped to end a question early. The table is small and forgets: a
+ * lame server is only asked after the others, so a lost entry costs a query and never an answer.
+ * Pure: the instant is an argument. One worker's.
  */
 
 #include <stdbool.h>
@@ -29,7 +30,7 @@ struct lame;
 struct lame *lame_new(void);       /* NULL out of memory */
 void lame_free(struct lame *lame); /* NULL is fine */
 
-/* Notes that the server at this IP address answered as if it did not have the zone. The case of
+/* Notes that the server at this IP address is lame for the zone. The case of
  * letters does not matter. A full row loses the entry that expires first. */
 void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint64_t now);
 

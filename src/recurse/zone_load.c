@@ -14,17 +14,24 @@ void zone_load_init(struct zone_load *load)
     load->seed = rand_u64();
 }
 
-bool zone_load_take(struct zone_load *load, struct name zone, uint32_t max, uint16_t *place)
+static uint32_t *count_of(struct zone_load *load, uint64_t hash)
 {
-    *place = (uint16_t)(name_hash(zone, load->seed) & (ZONE_LOAD_PLACES - 1));
-    if (load->counts[*place] >= max)
+    return &load->counts[hash & (ZONE_LOAD_PLACES - 1)];
+}
+
+bool zone_load_take(struct zone_load *load, struct name zone, uint32_t max, uint64_t *hash)
+{
+    *hash = name_hash(zone, load->seed);
+    uint32_t *count = count_of(load, *hash);
+    if (*count >= max)
         return false;
-    load->counts[*place]++;
+    ++*count;
     return true;
 }
 
-void zone_load_give(struct zone_load *load, uint16_t place)
+void zone_load_give(struct zone_load *load, uint64_t hash)
 {
-    MUST(place < ZONE_LOAD_PLACES && load->counts[place] > 0);
-    load->counts[place]--;
+    uint32_t *count = count_of(load, hash);
+    MUST(*count > 0);
+    --*count;
 }

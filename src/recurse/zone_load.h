@@ -25,12 +25,12 @@ struct zone_load {
 
 void zone_load_init(struct zone_load *load);
 
-/* Counts one more task; its place in *place is for zone_load_give(). False, and nothing is counted:
- * max tasks ask the zone already. */
+/* Counts one more task. The secret hash of the zone in *hash is for zone_load_give() and for other
+ * tables of zones. False, and nothing is counted: max tasks ask the zone already. */
 MUST_USE bool zone_load_take(struct zone_load *load, struct name zone, uint32_t max,
-                             uint16_t *place);
+                             uint64_t *hash);
 
 /* Gives the place back when the task no longer asks. */
-void zone_load_give(struct zone_load *load, uint16_t place);
+void zone_load_give(struct zone_load *load, uint64_t hash);
 
 #endif

@@ -340,3 +340,16 @@ void classify(struct response *out, const struct message *message, const struct 
             out->kind = kind_of_authoritative(out, out->kind, message, question, zone);
     }
 }
+
+bool response_to_plain(struct plain_response *out, const struct response *from)
+{
+    if (from->chain.name.wire == from->chain.wire)
+        return false;
+    memcpy(out->bytes, from, sizeof(out->bytes));
+    return true;
+}
+
+void response_from_plain(struct response *out, const struct plain_response *from)
+{
+    memcpy(out, from->bytes, sizeof(from->bytes));
+}

@@ -6,6 +6,7 @@
 /* The kind of a response. Pure; any thread. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "dns/message.h"
@@ -52,6 +53,15 @@ struct response {
     uint32_t soa_ttl;      /* the lower of its TTL and MINIMUM (RFC 2308 section 5) */
     struct alias_chain chain;
 };
+
+/* A response without aliases, as most are. It may be copied, and borrows the QNAME. */
+struct plain_response {
+    unsigned char bytes[offsetof(struct response, chain.wire)];
+};
+
+/* Copies the response. False: it has aliases. */
+bool response_to_plain(struct plain_response *out, const struct response *from);
+void response_from_plain(struct response *out, const struct plain_response *from);
 
 /* Whether the kind has something for the client: answer, alias, nodata, nxdomain, yxdomain. */
 bool response_is_useful(enum response_kind kind);

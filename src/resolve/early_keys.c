@@ -155,17 +155,18 @@ static bool is_more_known_below(const struct task *task, struct name zone)
     return false;
 }
 
-/* Costs less than the look-ups, and holds for most misses of busy zones without signatures. */
-static bool is_just_found_insecure(const struct task *task, struct name zone)
+/* Costs less than the look-ups, and holds for most misses of busy zones: an insecure zone needs no
+ * keys, and those of a secure one were there a second ago. */
+static bool is_just_judged(const struct task *task, struct name zone)
 {
     const struct tasks *tasks = task->tasks;
-    return tasks->validator && insecure_zones_find(&tasks->validator->insecure, task->space->number,
-                                                   zone, loop_now(tasks->loop));
+    return tasks->validator && judged_zones_has(&tasks->validator->judged, task->space->number,
+                                                zone, loop_now(tasks->loop));
 }
 
 bool early_keys_have_ended(const struct task *task, struct name zone, struct cache_key *key)
 {
-    if (is_just_found_insecure(task, zone) || !early_are_allowed(task, zone))
+    if (is_just_judged(task, zone) || !early_are_allowed(task, zone))
         return false;
     cache_read_begin();
     bool have_ended = early_are_missing(task, zone, key) && is_known_secure(task, zone) &&

@@ -59,7 +59,13 @@ struct failure failure_of_exchange(const struct exchange_failure *exchange, uint
     return failure;
 }
 
-struct failure failure_of_answer(const struct answer *answer)
+uint32_t failure_left_s(const struct answer *answer, uint64_t now_us)
+{
+    uint32_t age_s = answer_age(answer, now_us);
+    return age_s < answer->ttl_s ? answer->ttl_s - age_s : 1;
+}
+
+struct failure failure_of_answer(const struct answer *answer, uint64_t now_us)
 {
     MUST(answer->kind == ANSWER_FAILURE && answer->ede_count <= FAILURE_EDE_MAX);
     struct failure failure = {
@@ -69,6 +75,7 @@ struct failure failure_of_answer(const struct answer *answer)
         .is_bogus = answer->security == SECURITY_BOGUS,
         .error = answer->error,
         .text = answer->text,
+        .ttl_max_s = failure_left_s(answer, now_us),
     };
     for (unsigned i = 0; i < answer->ede_count; i++)
         failure.ede[i] = answer->ede[i];

@@ -13,7 +13,10 @@
 #include "dns/name.h"
 #include "upstream/exchange.h"
 
-enum { FAILURE_EDE_MAX = 2 };
+enum {
+    FAILURE_EDE_MAX = 2,
+    FAILURE_BRIEF_S = 1, /* the least time of RFC 9520 section 3.2 */
+};
 
 /* The part of the servers in the failure of an exchange, for the text of the extended error. */
 enum failure_cause {
@@ -27,12 +30,16 @@ struct failure {
     uint16_t rcode;
     uint8_t ede_count;
     bool cache;      /* RFC 9520: remembered. Our own lack of room is not. */
+    bool is_brief;   /* remembered for FAILURE_BRIEF_S at most: servers were left that may answer */
     bool is_bogus;   /* an answer came and failed to validate: nothing stale replaces it */
     bool is_lasting; /* is_bogus, and no server can help: remembered for BOGUS_TTL_MAX_S at once */
     uint16_t ede[FAILURE_EDE_MAX];
-    enum err error;   /* from ERR_TLS_NOT_SPOKEN on, whose sentence the client gets; or ERR_OK */
-    const char *text; /* that the client gets without error; NULL: none. Borrowed: a task that
-                         fails copies it */
+    uint32_t ttl_max_s; /* 0: no bound. A remembered failure is the cause, and this one ends with
+                           it: otherwise the names of a zone would stay dead for the sum of all
+                           failures above them when the servers are back */
+    enum err error;     /* from ERR_TLS_NOT_SPOKEN on, whose sentence the client gets; or ERR_OK */
+    const char *text;   /* that the client gets without error; NULL: none. Borrowed: a task that
+                           fails copies it */
     enum failure_cause cause;
     const char *loss; /* of FAILURE_UNREACHED: the reason; static; NULL: unknown */
 };
@@ -52,7 +59,10 @@ struct failure failure_of_exchange(const struct exchange_failure *exchange, uint
 
 /* Returns the failure that a subtask's answer tells: one of ANSWER_FAILURE (MUST). Borrows its
  * text. */
-struct failure failure_of_answer(const struct answer *answer);
+struct failure failure_of_answer(const struct answer *answer, uint64_t now_us);
+
+/* Returns for how many more seconds this failure is remembered, at least 1. */
+uint32_t failure_left_s(const struct answer *answer, uint64_t now_us);
 
 /*
  * Writes the sentence that a client gets with the extended errors 22 and 23: which zone's servers

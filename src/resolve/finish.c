@@ -279,12 +279,14 @@ void finish_stale(struct task *task)
 
 /* ---- delivering ---- */
 
-static uint32_t failure_ttl(const struct task *task)
+static uint32_t own_failure_ttl(const struct task *task)
 {
     const struct tasks *tasks = task->tasks;
     struct cache_item before;
-    if (!task->failure.is_bogus)
-        return cache_ttl(tasks->cache, ANSWER_FAILURE, 0);
+    if (!task->failure.is_bogus) {
+        uint32_t usual_s = cache_ttl(tasks->cache, ANSWER_FAILURE, 0);
+        return task->failure.is_brief ? MIN(usual_s, (uint32_t)FAILURE_BRIEF_S) : usual_s;
+    }
     if (task->failure.is_lasting)
         return BOGUS_TTL_MAX_S;
     cache_read_begin();
@@ -293,6 +295,12 @@ static uint32_t failure_ttl(const struct task *task)
     uint32_t ttl_s = bogus_ttl(is_there ? &before.answer : NULL, now);
     cache_read_end();
     return ttl_s;
+}
+
+static uint32_t failure_ttl(const struct task *task)
+{
+    uint32_t ttl_s = own_failure_ttl(task), most_s = task->failure.ttl_max_s;
+    return most_s ? MIN(ttl_s, most_s) : ttl_s;
 }
 
 static void deliver_failure(struct task *task)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Copies and their bound. Invariant: *held_bytes is the sum of size_bytes of all held messages. */
+/* Copies and their bound. Invariant: held_messages.bytes is the sum of size_bytes of all held
+ * messages, which is BLOCK_BYTES for each small one. */
 #include "resolve/held_message.h"
 
 #include <stdlib.h>
@@ -10,14 +11,29 @@
 #include "base/units.h"
 #include "dns/rrtype.h"
 
-struct held_message *held_message_new(size_t *held_bytes, const struct exchange_answer *from,
-                                      const struct validating *validating, uint64_t now)
+enum { BLOCK_BYTES = 1536 }; /* for a message of 700 bytes, as most are */
+
+void held_messages_init(struct held_messages *all)
+{
+    *all = (struct held_messages){0};
+}
+
+void held_messages_deinit(struct held_messages *all)
+{
+    MUST(all->bytes == 0);
+    spares_clear(&all->spares);
+}
+
+struct held_message *held_message_new(struct held_messages *all, const struct exchange_answer *from,
+                                      const struct validating *validating,
+                                      const struct response *response, uint64_t now)
 {
     struct span bytes = from->message->bytes;
-    size_t size = sizeof(struct held_message) + bytes.len;
-    if (size > HELD_MESSAGES_BYTES_MAX - *held_bytes)
+    size_t size = MAX(sizeof(struct held_message) + bytes.len, (size_t)BLOCK_BYTES);
+    if (size > HELD_MESSAGES_BYTES_MAX - all->bytes)
         return NULL;
-    struct held_message *held = malloc(size);
+    struct held_message *held =
+        size > BLOCK_BYTES ? malloc(size) : spares_take(&all->spares, BLOCK_BYTES);
     if (!held)
         return NULL;
     memcpy(held->bytes, bytes.data, bytes.len);
@@ -30,7 +46,8 @@ struct held_message *held_message_new(size_t *held_bytes, const struct exchange_
     held->from.upstream = NULL;
     held->validating = *validating;
     held->is_harvest = false;
-    *held_bytes += size;
+    held->is_plain = response && response_to_plain(&held->response, response);
+    all->bytes += size;
     return held;
 }
 
@@ -49,11 +66,14 @@ bool held_message_age(struct held_message *held, uint64_t now)
     return true;
 }
 
-void held_message_free(size_t *held_bytes, struct held_message *held)
+void held_message_free(struct held_messages *all, struct held_message *held)
 {
     if (!held)
         return;
-    MUST(*held_bytes >= held->size_bytes);
-    *held_bytes -= held->size_bytes;
-    free(held);
+    MUST(all->bytes >= held->size_bytes);
+    all->bytes -= held->size_bytes;
+    if (held->size_bytes > BLOCK_BYTES)
+        free(held);
+    else
+        spares_give(&all->spares, held, HELD_MESSAGES_SPARES_MAX);
 }

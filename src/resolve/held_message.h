@@ -11,13 +11,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/spares.h"
 #include "dns/message.h"
+#include "resolve/classify.h"
 #include "resolve/validator.h"
 #include "upstream/exchange.h"
 
-/* All held messages of one worker. A message above this bound fails for lack of room, which is not
- * remembered. */
-enum { HELD_MESSAGES_BYTES_MAX = 4 * 1024 * 1024 };
+enum {
+    HELD_MESSAGES_BYTES_MAX = 4 * 1024 * 1024, /* of one worker. A message above this bound fails
+                                                  for lack of room, which is not remembered */
+    HELD_MESSAGES_SPARES_MAX = 64,             /* free blocks that are kept */
+};
+
+/* The held messages of one worker. A busy worker puts off most verifications, and malloc() is slow
+ * for a thousand bytes and more. So free blocks for messages of usual size are kept. */
+struct held_messages {
+    size_t bytes; /* of all messages */
+    struct spares spares;
+};
 
 struct held_message {
     size_t size_bytes;           /* that count towards the bound */
@@ -26,19 +37,27 @@ struct held_message {
     struct message message;      /* borrows from bytes */
     struct validating validating;
     bool is_harvest; /* what a referral said (harvest.h), and no answer to the task's question */
+    bool is_plain;   /* response is set */
+    struct plain_response response; /* of the message */
     uint8_t bytes[];
 };
 
-/* Copies the message, which has passed message_check_rdata(), and the validation, and adds the size
- * to *held_bytes. NULL: the bound is reached, or out of memory. */
-struct held_message *held_message_new(size_t *held_bytes, const struct exchange_answer *from,
-                                      const struct validating *validating, uint64_t now);
+void held_messages_init(struct held_messages *all);
+
+/* No message may be held (MUST). */
+void held_messages_deinit(struct held_messages *all);
+
+/* Copies the message, which has passed message_check_rdata(), and the validation. response: of this
+ * message; NULL: not classified yet. NULL: the bound is reached, or out of memory. */
+struct held_message *held_message_new(struct held_messages *all, const struct exchange_answer *from,
+                                      const struct validating *validating,
+                                      const struct response *response, uint64_t now);
 
 /* Lowers the TTLs by the time that the message waited, so that a slow validation does not prolong
  * the life of a record. Returns whether they have changed. */
 bool held_message_age(struct held_message *held, uint64_t now);
 
-/* Gives the size back to *held_bytes. NULL is fine. */
-void held_message_free(size_t *held_bytes, struct held_message *held);
+/* NULL is fine. */
+void held_message_free(struct held_messages *all, struct held_message *held);
 
 #endif

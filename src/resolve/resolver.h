@@ -99,13 +99,17 @@ bool resolver_find(struct resolver *resolver, unsigned number, const struct cach
 bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
                          struct answer *out);
 
-/* Whether local data drops the question of this key, for which resolver_find() or
+/* Whether the view's local data drops the question of this key, for which resolver_find() or
  * resolver_find_local() has just found no answer: the client gets none. resolver_ask() refuses it.
  */
-bool resolver_drops(const struct resolver *resolver, const struct cache_key *key);
+bool resolver_drops(const struct resolver *resolver, unsigned view, const struct cache_key *key);
+
+/* Replaces resolver_find() before resolver_ask() of a question that only servers may answer: what
+ * local data said about an earlier question, perhaps of another view, no longer counts. */
+void resolver_pass_local(struct resolver *resolver);
 
 /* Joins the running task of the key, or starts one. Call it after resolver_find() of this key,
- * which sees whether local aliases lead to another name. */
+ * which sees whether local aliases lead to another name, or after resolver_pass_local(). */
 enum resolver_result resolver_ask(struct resolver *resolver, unsigned view,
                                   const struct cache_key *key, struct waiter *waiter);
 

@@ -50,9 +50,10 @@ static enum err descent_reason(const struct iterate_memory *memory)
 }
 
 /* Fails with the reasons of the last exchange (RFC 8914: 22, 23). The failure is not remembered
- * where other tasks used up a subtask's budget, where a look-up had no room, or where servers were
- * left unasked: such a failure says nothing about the question, and a costly question could make
- * others fail. */
+ * where other tasks used up a subtask's budget or where a look-up had no room: such a failure says
+ * nothing about the question, and a costly question could make others fail. It is remembered
+ * briefly where servers were left unasked: the next question may find a good one, and the questions
+ * of many clients do not ask the useless ones each time. */
 static void descent_fail_unreachable(const struct strategy_view *view, struct steps *out)
 {
     const struct iterate_memory *memory = descent_memory(view);
@@ -61,7 +62,8 @@ static void descent_fail_unreachable(const struct strategy_view *view, struct st
     *failure = failure_of_exchange(&memory->failed, memory->ede);
     if (failure->error == ERR_OK && !is_drained)
         failure->error = descent_reason(memory);
-    if (memory->lookup_lacked_room || memory->failed.left_some || (view->is_sub && is_drained))
+    failure->is_brief = memory->failed.left_some;
+    if (memory->lookup_lacked_room || (view->is_sub && is_drained))
         failure->cache = false;
 }
 
@@ -805,7 +807,7 @@ static void on_no_address(const struct strategy_view *view, unsigned server, boo
         memory->without_any |= bit;
         memory->absent_servers++;
         if (view->is_lookup)
-            budget_note_absent(view->budget, name_hash(delegation_server(&memory->cut, server), 0));
+            budget_note_absent(view->budget, delegation_server(&memory->cut, server));
     } else if (!memory->asking) {
         look_up_twice(view, server, out);
     }

@@ -426,7 +426,7 @@ static void note_answer(struct task *task, const struct exchange_answer *from,
         return;
     read->is_noted = true;
     if (task->zone->is_authoritative)
-        task_ask_note_answer(task, &from->source.addr, &read->response, from->message);
+        task_ask_note_answer(task, from, &read->response);
     if (task_is_traced(task))
         task_trace_answered(task, from, &read->response, read->cut);
 }
@@ -568,13 +568,14 @@ static bool verdict_is_refused(const struct task *task, const struct verdict *ve
     return verdict->security == SECURITY_BOGUS && task_is_enforced(task);
 }
 
-/* The message waits for the answer to this question. False: no room. */
+/* The message waits for the answer to this question. response: NULL where it is not classified yet.
+ * False: no room. */
 static bool hold_message(struct task *task, const struct exchange_answer *from,
-                         const struct validating *validating)
+                         const struct validating *validating, const struct response *response)
 {
     struct tasks *tasks = task->tasks;
     MUST(!task->held);
-    task->held = held_message_new(&tasks->held_bytes, from, validating, loop_now(tasks->loop));
+    task->held = held_message_new(&tasks->held, from, validating, response, loop_now(tasks->loop));
     if (!task->held) {
         STATS_INC(tasks->stats, validation_bound_memory);
         return false;
@@ -667,7 +668,7 @@ static __attribute__((noinline)) enum judgement judge_answer(struct task *task,
             verdict->security = SECURITY_UNCHECKED;
         return judgement;
     }
-    if (hold_message(task, from, now)) {
+    if (hold_message(task, from, now, &read->response)) {
         wait_for(task, result, &need);
         return JUDGEMENT_DONE;
     }
@@ -700,6 +701,18 @@ static void read_held_kind(const struct task *task, const struct held_message *h
     task_read_kind(task, held->from.message, out);
     if (held->validating.is_cut)
         response_cut_at_alias(&out->response, held->from.message, &task->question);
+}
+
+/* Reads the message only if it has aliases, or was never read. */
+static void find_held_kind(const struct task *task, const struct held_message *held,
+                           struct task_reading *out)
+{
+    if (!held->is_plain) {
+        read_held_kind(task, held, out);
+        return;
+    }
+    response_from_plain(&out->response, &held->response);
+    out->is_noted = false;
 }
 
 /* Shows the held message to the strategy. Its exchange is over, so a strategy that wants another
@@ -758,7 +771,7 @@ static void end_validation(struct task *task, struct task_reading *read,
             span_answers_learn(task, &held->validating.machine, verdict);
         hear_held(task, held, read, verdict);
     }
-    held_message_free(&task->tasks->held_bytes, held);
+    held_message_free(&task->tasks->held, held);
 }
 
 /* The validation's subtask continues without this task. */
@@ -778,7 +791,7 @@ static void resume_validation(struct task *task, const struct validation_event *
     struct validate_need need;
     struct verdict verdict;
     MUST(task->state == TASK_VALIDATING);
-    read_held_kind(task, held, &read);
+    find_held_kind(task, held, &read);
     enum validate_result result = task_validate_next(task, &held->validating, held->from.message,
                                                      &read.response, event, &need, &verdict);
     if (result == VALIDATE_VERDICT)
@@ -825,7 +838,7 @@ static void hear_zone(struct task *task)
         return;
     }
     task_validate_begin(task, &tasks->validator->now, &event);
-    if (hold_message(task, &from, &tasks->validator->now))
+    if (hold_message(task, &from, &tasks->validator->now, &read.response))
         resume_validation(task, &event);
     else
         task_fail(task, stat_failures_full, EDE_OTHER, false);
@@ -870,6 +883,8 @@ static void task_on_failed(void *owner, const struct exchange_failure *failure)
     struct task *task = owner;
     struct tasks *tasks = task->tasks;
     task_move(task, TASK_DECIDING);
+    if (failure->left_some)
+        task_ask_note_useless(task);
     if (task->zone->is_authoritative)
         exchange_stop(&task->exchange); /* the next step is about other servers or another zone */
     task_ask_stop_leading(task);
@@ -961,7 +976,7 @@ static bool start_harvested(struct task *task)
         task->memory.iterate.cut.origin = DELEGATION_CHILD; /* nothing new about the zone */
     }
     task_validate_begin(task, &tasks->validator->now, &event);
-    if (!hold_message(task, &from, &tasks->validator->now))
+    if (!hold_message(task, &from, &tasks->validator->now, NULL))
         return false;
     task->held->is_harvest = true;
     resume_validation(task, &event);
@@ -1061,12 +1076,13 @@ static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
 static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer *answer)
 {
     if (tag == TASK_TAG_VALIDATION) {
-        struct validation_event event = task_validate_event(&task->held->validating, answer);
+        struct validation_event event =
+            task_validate_event(&task->held->validating, answer, loop_now(task->tasks->loop));
         resume_validation(task, &event);
         return;
     }
     if (answer->kind == ANSWER_FAILURE) {
-        struct failure failure = failure_of_answer(answer);
+        struct failure failure = failure_of_answer(answer, loop_now(task->tasks->loop));
         feed_sub_failure(task, tag, &failure);
         return;
     }

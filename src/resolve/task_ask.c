@@ -103,7 +103,7 @@ void task_ask_drop(struct task *task)
     if (!group->count)
         return;
     shorten(task, 0);
-    zone_load_give(&task->tasks->load, group->load_place);
+    zone_load_give(&task->tasks->load, group->zone_hash);
 }
 
 /* Draws from the share of all tasks that one zone may have. The share shrinks with the room that
@@ -114,7 +114,7 @@ static bool may_ask_zone(struct task *task)
     struct task_group *group = &task->group;
     size_t left = tasks->max > tasks->count ? tasks->max - tasks->count : 0;
     uint32_t most = (uint32_t)MAX(left / (TASK_ZONE_SHARE - 1), (size_t)1);
-    group->is_full = !zone_load_take(&tasks->load, task->asked_zone, most, &group->load_place);
+    group->is_full = !zone_load_take(&tasks->load, task->asked_zone, most, &group->zone_hash);
     if (group->is_full) {
         STATS_INC(tasks->stats, recursion_bound_zone);
         shorten(task, 0);
@@ -382,6 +382,8 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
             question->wall_us =
                 question->wall_us ? MIN(question->wall_us, TASK_FIRST_US) : TASK_FIRST_US;
     }
+    question->shares_port =
+        task_asks_whole(task, &question->question) && task_validate_will_prove(task);
     question->prefer_family = preferred_family(&tasks->recursion);
     question->doubtful = lame_servers(task, group, count);
     if ((size_t)__builtin_popcountll(question->doubtful) == count)
@@ -458,6 +460,7 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
     task_ask_stop(task);
     switch (choose(task, ask)) {
     case GROUP_HELD:
+        question.expects_large = large_zones_has(&task->tasks->large, task->group.zone_hash);
         add_wishes(task, &question, task->group.servers, task->group.count);
         add_doubts(task, &question, task->group.servers, task->group.count);
         exchange_start(&task->exchange, &question, task->group.servers, task->group.count);
@@ -541,19 +544,39 @@ static void doubt_server(struct task *task, const struct addr *useless)
     exchange_doubt(&task->exchange, same);
 }
 
-void task_ask_note_answer(struct task *task, const struct addr *server,
-                          const struct response *response, const struct message *message)
+/* Servers of the configuration keep their transport, so the sizes of their answers do not count. */
+static void note_size(struct task *task, const struct exchange_answer *from)
+{
+    const struct task_group *group = &task->group;
+    if (task->exchange.group == group->servers)
+        large_zones_note(&task->tasks->large, group->zone_hash, from->is_large);
+}
+
+void task_ask_note_answer(struct task *task, const struct exchange_answer *from,
+                          const struct response *response)
 {
     struct tasks *tasks = task->tasks;
+    const struct addr *server = &from->source.addr;
     const struct unproven_query *query = &task->group.unproven;
     uint64_t now = loop_now(tasks->loop);
     bool is_useful = response_is_useful(response->kind);
     if (is_lame(response))
         lame_note(tasks->lame, task->asked_zone, server, now);
-    else if (is_useful && message->flags & HEADER_AA)
+    else if (is_useful && from->message->flags & HEADER_AA)
         lame_forget(tasks->lame, task->asked_zone, server);
+    note_size(task, from);
     if (!is_useful || response->is_empty)
         doubt_server(task, server);
     if (unproven_has(query) && (is_useful || response->kind == RESPONSE_REFERRAL))
         unproven_note_answer(&tasks->unproven, &query->key, now);
+}
+
+void task_ask_note_useless(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    const struct task_group *group = &task->group;
+    uint64_t now = loop_now(tasks->loop);
+    for (unsigned i = 0; task->exchange.group == group->servers && i < group->count; i++)
+        if (task->exchange.useless >> i & 1)
+            lame_note(tasks->lame, task->asked_zone, upstreams_addr(group->servers[i]), now);
 }

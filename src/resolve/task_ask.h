@@ -48,11 +48,17 @@ void task_ask_drop(struct task *task);
 /* Lets the followers continue, because the task has its answer or will get none. */
 void task_ask_stop_leading(struct task *task);
 
-/* Remembers whether the server is lame for the asked zone, and that unproven servers answered. */
-void task_ask_note_answer(struct task *task, const struct addr *server,
-                          const struct response *response, const struct message *message);
+/* Remembers whether the server is lame for the asked zone, whether the zone has large answers, and
+ * that unproven servers answered. */
+void task_ask_note_answer(struct task *task, const struct exchange_answer *from,
+                          const struct response *response);
 
 /* Remembers that all unproven servers of the group stayed silent. */
 void task_ask_note_silence(struct task *task);
+
+/* The useless answers of some servers of the cut kept others from being asked. They count as lame,
+ * so the next question asks the others first. A server that refuses counts so already. One that
+ * fails would come first again where it is fast. Call it before the servers are dropped. */
+void task_ask_note_useless(struct task *task);
 
 #endif

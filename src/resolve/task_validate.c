@@ -46,6 +46,7 @@ void task_validate_begin(struct task *task, struct validating *validating,
         validator->has_do_clients = true;
     validation_begin(&validating->machine, ++validator->serial);
     validating->lacks_answer = validating->lacks_room = validating->is_cut = false;
+    validating->failure_left_s = 0;
     validating->text[0] = '\0';
     *event = (struct validation_event){.kind = VALIDATION_STARTED};
 }
@@ -172,18 +173,50 @@ static bool zone_decides(const struct task *task, const struct response *respons
            anchor->zone.len < task->asked_zone.len;
 }
 
+/* Looks only where signatures of the data would be. */
+static bool is_unsigned(const struct message *message, const struct response *response)
+{
+    bool is_positive = validate_kind(response) == ANSWER_POSITIVE;
+    return !rrsets_are_signed(message, is_positive ? SECTION_ANSWER : SECTION_AUTHORITY);
+}
+
+/* The message is at hand. The zone may have to come from memory, which takes longer. */
 bool task_validate_knows_insecure(const struct task *task, const struct message *message,
                                   const struct response *response, struct verdict *verdict)
 {
     const struct tasks *tasks = task->tasks;
-    const struct insecure_zone *known = insecure_zones_find(
-        &tasks->validator->insecure, task->space->number, task->asked_zone, loop_now(tasks->loop));
-    if (!known || task_is_traced(task) || !zone_decides(task, response) ||
-        rrsets_are_signed(message, validate_kind(response) == ANSWER_POSITIVE ? SECTION_ANSWER
-                                                                              : SECTION_AUTHORITY))
+    if (task_is_traced(task) || !is_unsigned(message, response) || !zone_decides(task, response))
+        return false;
+    const struct judged_zone *known = judged_zones_find_insecure(
+        &tasks->validator->judged, task->space->number, task->asked_zone, loop_now(tasks->loop));
+    if (!known)
         return false;
     set_insecure(verdict, name_label_count(task->asked_zone), known->ede);
     return true;
+}
+
+/* A signature of the zone whose servers were asked has proved the answer. */
+static void note_secure(const struct task *task, const struct verdict *verdict)
+{
+    struct tasks *tasks = task->tasks;
+    struct judged_zones *judged = &tasks->validator->judged;
+    struct name signer = {verdict->zone, verdict->zone_len};
+    uint64_t now = loop_now(tasks->loop);
+    if (name_equal_exact(signer, task->asked_zone) &&
+        !judged_zones_is_secure(judged, task->space->number, signer, now))
+        judged_zones_add_secure(judged, task->space->number, signer, now);
+}
+
+bool task_validate_will_prove(const struct task *task)
+{
+    const struct tasks *tasks = task->tasks;
+    if (!task_validates(task) || !task_is_enforced(task) || !tasks->validator ||
+        name_label_count(task->asked_zone) <= 1)
+        return false;
+    unsigned labels;
+    return judged_zones_is_secure(&tasks->validator->judged, task->space->number, task->asked_zone,
+                                  loop_now(tasks->loop)) &&
+           !lacks_anchor(task, &labels);
 }
 
 /* The validation of an unsigned message has found the DS records of this name to be absent. */
@@ -196,14 +229,16 @@ static void note_insecure(const struct task *task, const struct response *respon
     uint64_t left_us = (uint64_t)(found->ttl_s - answer_age(found, now)) * US_PER_S;
     if (need->type == RRTYPE_DS && trust_knows_insecure(found) &&
         name_equal_exact(zone, task->asked_zone) && zone_decides(task, response))
-        insecure_zones_add(&tasks->validator->insecure, task->space->number, zone,
-                           found->ede_count ? found->ede[0] : EDE_NONE, left_us, now);
+        judged_zones_add_insecure(&tasks->validator->judged, task->space->number, zone,
+                                  found->ede_count ? found->ede[0] : EDE_NONE, left_us, now);
 }
 
 /* ---- keys and DS records ---- */
 
-static void note_failure(struct validating *validating, const struct answer *answer)
+static void note_failure(struct validating *validating, const struct answer *answer,
+                         uint64_t now_us)
 {
+    validating->failure_left_s = failure_left_s(answer, now_us);
     validating->lacks_answer = true;
     validating->lacks_room = validating->lacks_room || !answer->ttl_s;
     if (answer->text)
@@ -212,13 +247,13 @@ static void note_failure(struct validating *validating, const struct answer *ans
 }
 
 struct validation_event task_validate_event(struct validating *validating,
-                                            const struct answer *answer)
+                                            const struct answer *answer, uint64_t now_us)
 {
     bool is_known = answer->security == SECURITY_SECURE || answer->security == SECURITY_INSECURE;
     if (answer->kind != ANSWER_FAILURE && is_known)
         return (struct validation_event){.kind = VALIDATION_ANSWERED, .answer = answer};
     if (answer->kind == ANSWER_FAILURE)
-        note_failure(validating, answer);
+        note_failure(validating, answer, now_us);
     validating->lacks_answer = true;
     return (struct validation_event){.kind = VALIDATION_FAILED,
                                      .ede = answer->ede_count ? answer->ede[0] : EDE_NONE};
@@ -279,7 +314,7 @@ static bool step_known(struct task *task, struct validating *validating,
     if (is_found || only_known) {
         struct validation_event event = {.kind = VALIDATION_UNKNOWN, .ede = EDE_NONE};
         if (is_found)
-            event = task_validate_event(validating, &found);
+            event = task_validate_event(validating, &found, loop_now(task->tasks->loop));
         validation_next(&validating->machine, view, &event, step);
     }
     cache_read_end();
@@ -341,14 +376,19 @@ static void count_verification(struct stats *stats, uint8_t algorithm, enum veri
     stats_add_at(stats, first[algorithm] + (enum stat)result, 1);
 }
 
-/* Verifies, and bills the time to the signer. */
+/* Ten times what the most expensive signature takes. A longer time is a pause of this process. */
+#define VERIFICATION_US_MAX (10 * US_PER_MS)
+
+/* Verifies, and bills the time to the signer. The time includes that of other programs on this CPU.
+ * The exact CPU time would cost two system calls. A zone is refused only where this process has
+ * most of the CPU (loop_is_saturated()), so other programs hardly matter there. */
 static bool run_verification(struct task *task, const struct validation_step *step)
 {
     struct tasks *tasks = task->tasks;
     struct validator *validator = tasks->validator;
-    uint64_t began_at = loop_cpu_us(tasks->loop);
+    uint64_t began_at = loop_clock(tasks->loop);
     bool is_right = verify_run(validator->verifier, &step->job);
-    uint64_t us = loop_cpu_us(tasks->loop) - began_at;
+    uint64_t us = MIN(loop_clock(tasks->loop) - began_at, VERIFICATION_US_MAX);
     verify_turn_add(&tasks->turn, us);
     signer_load_add(&validator->load, step->zone, us, loop_now(tasks->loop));
     count_verification(tasks->stats, step->job.algorithm,
@@ -674,6 +714,8 @@ bool task_validate_note(const struct task *task, const struct verdict *verdict,
         note_anchor_dates(task, verdict);
     if (!task->zone->is_authoritative)
         note_signatures(task, verdict, server);
+    else if (verdict->security == SECURITY_SECURE)
+        note_secure(task, verdict);
     if (task_is_traced(task))
         task_trace_verdict(task, verdict);
     return doubts_forwarder(task, verdict, keys) || doubts_clock(task, verdict, keys);
@@ -702,6 +744,7 @@ static bool note_bogus(struct task *task, const struct validating *validating,
         .is_bogus = !verdict->is_unreachable,
         .is_lasting = verdict->is_final,
         .text = bogus->text,
+        .ttl_max_s = validating->failure_left_s,
     };
     failure_add_ede(&bogus->failure, verdict->ede);
     return true;

@@ -65,6 +65,11 @@ bool task_validate_concerns(const struct task *task, const struct response *resp
 bool task_validate_knows_insecure(const struct task *task, const struct message *message,
                                   const struct response *response, struct verdict *verdict);
 
+/* Whether signatures will most likely prove the answer to the task's whole question: the zone whose
+ * servers are asked was just found to be secure. Not for the root and top-level domains: they
+ * answer with referrals, and no signature proves the names of servers. */
+bool task_validate_will_prove(const struct task *task);
+
 /* Begins; *event is the first event. */
 void task_validate_begin(struct task *task, struct validating *validating,
                          struct validation_event *event);
@@ -84,7 +89,7 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
 
 /* Makes an event of the answer to the question that was asked; it borrows the answer. */
 struct validation_event task_validate_event(struct validating *validating,
-                                            const struct answer *answer);
+                                            const struct answer *answer, uint64_t now_us);
 
 /* Makes the event for a question that no task could ask. is_room: our own lack of room is the
  * reason. */

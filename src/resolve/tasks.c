@@ -38,11 +38,12 @@ bool tasks_init(struct tasks *tasks, size_t max)
     tasks->buckets = calloc(buckets, sizeof(struct task *));
     tasks->bucket_mask = buckets - 1;
     tasks->count = tasks->refreshing = tasks->sub_count = 0;
-    tasks->held_bytes = 0;
+    held_messages_init(&tasks->held);
     tasks->traces = 0;
     tasks->max = max;
     tasks->delivering = tasks->closing = false;
     zone_load_init(&tasks->load);
+    memset(&tasks->large, 0, sizeof(tasks->large));
     unproven_init(&tasks->unproven, max, tasks->load.seed);
     memset(tasks->leaders, 0, sizeof(tasks->leaders));
     list_init(&tasks->idle);
@@ -57,8 +58,9 @@ bool tasks_init(struct tasks *tasks, size_t max)
 
 void tasks_deinit(struct tasks *tasks)
 {
-    MUST(tasks->count == 0 && tasks->held_bytes == 0 && tasks->traces == 0);
+    MUST(tasks->count == 0 && tasks->traces == 0);
     MUST(list_is_empty(&tasks->finished));
+    held_messages_deinit(&tasks->held);
     verify_turn_deinit(&tasks->turn);
     retries_deinit(&tasks->retries);
     for (struct list *node; (node = list_take_first(&tasks->slabs));)
@@ -317,7 +319,7 @@ void tasks_give(struct tasks *tasks, struct task *task)
     free(task->head);
     free(task->owned);
     task->head = task->owned = NULL;
-    held_message_free(&tasks->held_bytes, task->held);
+    held_message_free(&tasks->held, task->held);
     task->held = NULL;
     free(task->bogus);
     free(task->failure_text);

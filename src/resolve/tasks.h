@@ -21,8 +21,10 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "recurse/delegation.h"
+#include "recurse/large_zones.h"
 #include "recurse/unproven.h"
 #include "recurse/zone_load.h"
+#include "resolve/held_message.h"
 #include "resolve/retry.h"
 #include "resolve/route.h"
 #include "resolve/space.h"
@@ -92,7 +94,7 @@ struct task_group {
     uint8_t count;
     uint8_t attempts_max; /* queries that may go to them; 0: as many as an exchange may send */
     bool is_full;         /* empty because too many tasks ask this zone, or too many servers */
-    uint16_t load_place;  /* of the zone in tasks->load, while count is set */
+    uint64_t zone_hash;   /* of the zone, from zone_load_take(), while count is set */
     struct unproven_query unproven; /* in tasks->unproven while some servers never answered */
     struct timer yield;             /* due when the group lost its place to a newer query */
     uint64_t leads;                 /* mark of the query that others may follow; 0: none */
@@ -161,14 +163,14 @@ struct tasks {
     struct task **buckets;
     size_t bucket_mask;
     size_t count, max;
-    size_t refreshing;      /* tasks that are refreshes */
-    size_t sub_count;       /* subtasks */
-    struct list lingering;  /* struct task, the oldest first */
-    size_t lingering_count; /* of these; count includes them */
-    size_t held_bytes;      /* of messages that wait for a verdict */
-    unsigned traces;        /* held by tasks or their readers */
-    struct list idle;       /* free tasks */
-    struct list slabs;      /* their memory */
+    size_t refreshing;         /* tasks that are refreshes */
+    size_t sub_count;          /* subtasks */
+    struct list lingering;     /* struct task, the oldest first */
+    size_t lingering_count;    /* of these; count includes them */
+    struct held_messages held; /* messages that wait for a verdict */
+    unsigned traces;           /* held by tasks or their readers */
+    struct list idle;          /* free tasks */
+    struct list slabs;         /* their memory */
 
     struct retries retries; /* of refreshes */
 
@@ -186,6 +188,7 @@ struct tasks {
     struct delegation cut;              /* the cut that came last */
     struct task *leaders[TASK_LEADERS]; /* task_group.h */
     struct zone_load load;
+    struct large_zones large;
     struct unproven unproven;
     struct lame *lame;
 };

@@ -17,7 +17,7 @@ struct validator *validator_new(void)
     }
     validator->serial = 0;
     signer_load_init(&validator->load);
-    insecure_zones_init(&validator->insecure);
+    judged_zones_init(&validator->judged);
     validator->space.owner = 0;
     return validator;
 }

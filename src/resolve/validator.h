@@ -14,7 +14,7 @@
 
 #include "cache/answer.h"
 #include "cache/key.h"
-#include "resolve/insecure_zones.h"
+#include "resolve/judged_zones.h"
 #include "validate/signer_load.h"
 #include "validate/validation.h"
 #include "validate/verify.h"
@@ -24,10 +24,11 @@
  * pointers. */
 struct validating {
     struct validation machine;
-    bool is_cut;       /* only the first alias of the message is judged */
-    bool lacks_answer; /* a question about keys or DS records has failed: other servers of the
-                          answer do not help */
-    bool lacks_room;   /* ... for our own lack of room: the failure is not remembered */
+    bool is_cut;             /* only the first alias of the message is judged */
+    bool lacks_answer;       /* a question about keys or DS records has failed: other servers of the
+                                answer do not help */
+    bool lacks_room;         /* ... for our own lack of room: the failure is not remembered */
+    uint32_t failure_left_s; /* of that failure: struct failure.ttl_max_s */
     char text[ANSWER_TEXT_MAX]; /* of that failure; "": none */
 };
 
@@ -37,7 +38,7 @@ struct validator {
     uint64_t serial; /* of the last validation */
     struct validating now;
     struct signer_load load;
-    struct insecure_zones insecure;
+    struct judged_zones judged;
     bool has_do_clients;  /* some client's question had DO */
     bool has_due;         /* due is set */
     struct cache_key due; /* of keys or DS records that were used and expire soon */

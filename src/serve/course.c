@@ -160,6 +160,7 @@ static enum course_end course_look(struct course *course, const struct courses *
 {
     course->looked = verdict->looked;
     course->is_looking = true;
+    resolver_pass_local(courses->resolver);
     resolver_key(courses->resolver, about->view, key, &verdict->target, true,
                  course_has_cd(course, about));
     return COURSE_RESOLVE;

@@ -279,10 +279,19 @@ static bool note_source(struct attempt *attempt, enum err err)
     return sources_note(sources, &attempt->source, err, loop_now(attempt->env->loop));
 }
 
+/* The operator knows the paths to configured upstreams. Anything may be in the path to a server
+ * that recursion discovers, so only queries with proven answers share ports there. */
+static unsigned queries_per_port(const struct attempt *attempt)
+{
+    const struct upstream *upstream = attempt->upstream;
+    bool may_share = !upstream->is_discovered || attempt->asked->shares_port;
+    return may_share ? upstream->options.queries_per_port : 1;
+}
+
 bool attempt_send_udp(struct attempt *attempt)
 {
     struct upstream *upstream = attempt->upstream;
-    unsigned burst = upstream->options.queries_per_port;
+    unsigned burst = queries_per_port(attempt);
     enum err err;
 
     MUST(!transport_is_secure(upstream->options.transport)); /* never in plain text */
@@ -401,13 +410,19 @@ static void note_unanswered(struct attempt *attempt)
                   loop_now(attempt->env->loop), rand_u64());
 }
 
+/* Whether this machine is at fault: no ICMP error reports that. */
+static bool is_local_fault(enum err why)
+{
+    return why == ERR_ADDRESS_UNKNOWN || why == ERR_NO_PORT || why == ERR_NO_MEMORY;
+}
+
 /* Refused or unreachable: ICMP shows that waiting is useless, and the server must not come first
- * next time. A query that waited for a descriptor may find its source address missing. The server
- * has no part in that. */
+ * next time. A query that waited for a descriptor may find its source address missing, or no port.
+ * The server has no part in that. */
 static void on_udp_failed(void *owner, enum err why)
 {
     struct attempt *attempt = owner;
-    if (sources_are_at_fault(attempt->upstream->options.sources, why)) {
+    if (is_local_fault(why)) {
         attempt->lacked_route = true;
         (void)note_source(attempt, why);
     } else {
@@ -574,6 +589,12 @@ static void answered(struct attempt *attempt, const struct message *message)
         STATS_INC(attempt->env->stats, upstream_answers_udp);
     detach(attempt);
     attempt->handler->on_answer(attempt, message, rtt_us);
+}
+
+bool attempt_is_too_large(const struct attempt *attempt, const struct message *message)
+{
+    unsigned most = attempt->with_edns ? EDNS_UDP_SIZE : MESSAGE_UDP_MAX;
+    return message->offsets[SECTION_ADDITIONAL] > most;
 }
 
 static bool is_not_understood(const struct message *message)

@@ -108,6 +108,10 @@ void attempt_free(struct attempt *attempt);
 MUST_USE bool attempt_send_udp(struct attempt *attempt);
 MUST_USE bool attempt_send_stream(struct attempt *attempt, struct conn *conn);
 
+/* Whether this answer to the query would be truncated over UDP. Additional records do not count,
+ * because servers leave them out. */
+bool attempt_is_too_large(const struct attempt *attempt, const struct message *message);
+
 /* The text of its state (attempt_state.h). Static storage. */
 const char *attempt_state_text(const struct attempt *attempt);
 

@@ -606,13 +606,14 @@ static void ask_beside_streams(struct exchange *exchange)
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
 }
 
-/* Whether the bound of useless answers kept servers from being asked. */
+/* Whether the bound of useless answers kept servers from being asked. Doubtful ones would hardly
+ * have helped. */
 static bool has_left_some(const struct exchange *exchange)
 {
     if (!exchange->asked.useless_max || exchange->useless_count < exchange->asked.useless_max)
         return false;
     for (unsigned i = 0; i < exchange->group_len; i++)
-        if (!exchange->tried[i] && !is_bad(exchange, i))
+        if (!exchange->tried[i] && !is_bad(exchange, i) && !(exchange->asked.doubtful >> i & 1))
             return true;
     return false;
 }
@@ -673,6 +674,8 @@ static void exchange_on_answer(struct attempt *attempt, const struct message *me
         .upstream = attempt->upstream,
         .over_stream = attempt->over_stream,
         .is_proven = attempt->over_stream || attempt->has_our_cookie,
+        .is_large =
+            exchange->truncated >> attempt->index & 1 || attempt_is_too_large(attempt, message),
         .nailed = is_nailed(attempt),
         .source = {attempt->upstream->addr, attempt_transport(attempt)},
         .rtt_us = rtt_us,

@@ -73,6 +73,7 @@ struct exchange_answer {
     struct upstream *upstream;
     bool over_stream;
     bool is_proven; /* no off-path attacker sent it: it came over a stream or with our cookie */
+    bool is_large;  /* too large for UDP: this server truncated it there, or would do so */
     bool nailed;    /* the answer came over a nailed connection */
     struct tap_source source;
     uint64_t rtt_us;
@@ -97,7 +98,7 @@ struct exchange_failure {
     bool any_network; /* a server refused, was unreachable or silent, or closed */
     bool full;        /* every way was full */
     bool is_late;     /* the time ran out while an answer could still come */
-    bool left_some;   /* useless_max ended it, and some servers were not asked */
+    bool left_some;   /* useless_max ended it, and servers without doubt were not asked */
     uint16_t rcode;   /* the rcode of the last rejected answer */
     enum err error;   /* the known failure of a connection; TLS errors first */
     const char *loss; /* how the network had a part in it, for clients: static; NULL: unknown */

@@ -30,8 +30,13 @@ struct exchange_question {
      * no such rule. */
     const struct list *wanted_by;
     uint64_t doubtful; /* a bit per upstream: the upstream may be lame and comes after the others */
-    bool prefers_stream;    /* the first query takes a stream: a datagram may have been forged */
-    bool needs_signatures;  /* servers that strip signatures come last */
+    bool prefers_stream;   /* the first query takes a stream: a datagram may have been forged */
+    bool expects_large;    /* the first query takes a stream if one is open: over UDP, the answer is
+                              probably truncated */
+    bool needs_signatures; /* servers that strip signatures come last */
+    /* A query to a discovered server may share the port of a burst: signatures prove the answer, so
+     * that a forger gains nothing. Other queries to discovered servers have their own ports. */
+    bool shares_port;
     bool accepts_one_round; /* one round is enough if all servers are given up (exchange.h) */
 };
 

@@ -472,6 +472,14 @@ static void look_for_losses(struct pool *pool, const struct conn *taking)
         pool_tend_for(pool, taking);
 }
 
+/* Whether one more query may call for a dial: the connection is nearly full or near its end. */
+static bool calls_for_dial(const struct pool *pool, const struct conn *conn)
+{
+    return pool_choice_is_filled(conn) || silence_is_in_doubt(&conn->silence) ||
+           conn->ending != CONN_END_NONE ||
+           conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1;
+}
+
 struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack)
 {
     pool_rate_count(&pool->rate, pool_now(pool));
@@ -492,12 +500,15 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
     if (pool_is_single_use(pool) && conn->answers > 1) /* the retest succeeded */
         log_single_use(pool, single_use_answered_two(&pool->single));
     look_for_losses(pool, conn);
-    /* It is nearly full or near its end: the plan may ask for another one. */
-    if (pool_choice_is_filled(conn) || silence_is_in_doubt(&conn->silence) ||
-        conn->ending != CONN_END_NONE ||
-        conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)
+    if (calls_for_dial(pool, conn))
         pool_tend_for(pool, conn);
     return conn;
+}
+
+struct conn *pool_find_roomy(const struct pool *pool)
+{
+    struct conn *conn = pool_choice_best(&pool->conns, NULL, false);
+    return conn && !calls_for_dial(pool, conn) ? conn : NULL;
 }
 
 struct conn *pool_take_suspect(struct pool *pool)

@@ -60,6 +60,10 @@ size_t pool_recycle(struct pool *pool);
  * spares and further connections as needed. */
 struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack);
 
+/* A connection with room for a query that may also leave as a datagram: it is open, answers, is not
+ * about to end and is filled to less than three quarters. NULL: none. Never dials. */
+struct conn *pool_find_roomy(const struct pool *pool);
+
 /* A silent connection without a probe, or NULL. The caller sends its query on this connection and
  * also another way. */
 struct conn *pool_take_suspect(struct pool *pool);

@@ -223,6 +223,7 @@ bool sources_note(struct sources *sources, struct source_draw *draw, enum err er
     case ERR_UNREACHABLE:
     case ERR_PERMISSION:
     case ERR_INVALID: /* an owner of a zone chooses the peers, so the entry does not rest */
+    case ERR_NO_PORT: /* to this peer; other peers have their own */
         return ++draw->tries < SOURCE_ROUTE_TRIES && sources_have_untried(sources, draw);
     default:
         return false;

@@ -78,9 +78,9 @@ void sources_draw_in_turn(const struct sources *sources, struct source_draw *dra
 /*
  * Notes how the use of the drawn address began: a socket was bound to it and connected, or err.
  * Returns true if the address is at fault or may be, and the caller should draw again. An entry
- * that this machine lacks rests. One without a route to this peer does not rest: other peers may be
- * reachable from it. The log tells when an entry begins to rest and when it works again, once for
- * all workers.
+ * that this machine lacks rests. One without a route to this peer, or without a free port for it,
+ * does not rest: other peers may be reachable from it. The log tells when an entry begins to rest
+ * and when it works again, once for all workers.
  */
 bool sources_note(struct sources *sources, struct source_draw *draw, enum err err, uint64_t now);
 

@@ -43,9 +43,9 @@ struct upstream_options {
     bool tcp_fast_open;
     struct tls_peer_options tls; /* the options of a secure transport */
     uint32_t max_handshakes;     /* TLS handshakes a second to this address, per worker */
-    uint16_t queries_per_port;   /* in a burst over UDP */
-    uint16_t fallback_port;  /* the port for plain text while opportunistic TLS is unavailable */
-    struct sources *sources; /* of the upstream's family, borrowed; NULL: the kernel chooses */
+    uint16_t queries_per_port; /* in a burst over UDP; most queries to a discovered server have 1 */
+    uint16_t fallback_port;    /* the port for plain text while opportunistic TLS is unavailable */
+    struct sources *sources;   /* of the upstream's family, borrowed; NULL: the kernel chooses */
 };
 
 /* A server to ask: its address, its port, and the options of the transport. */

@@ -196,7 +196,10 @@ struct conn_view {
     const char *cipher;     /* or "" */
     const char *session;    /* "full", "resumed", or "" */
     bool authenticated;     /* the server proved its identity */
+    struct addr source;     /* the local address, without a port; family 0: unknown */
 };
+
+enum { UPSTREAM_VIEW_SOURCES_MAX = 8 };
 
 /* An upstream as `nailupctl upstreams` shows it. */
 struct upstream_view {
@@ -225,6 +228,10 @@ struct upstream_view {
     uint64_t holds, hold_replacements; /* the cost of keeping it open while idle */
     uint64_t single_use_proved_us,
         single_use_retest_us; /* since the last proof, until the retest */
+    struct addr
+        sources[UPSTREAM_VIEW_SOURCES_MAX]; /* of its connections, without ports; each once */
+    unsigned source_count;
+    bool has_more_sources;
 };
 
 /* Calls see() for each, in the order of creation. Worker's thread only. */

@@ -25,6 +25,17 @@ static void view_tls(const struct conn *conn, struct conn_view *view)
     view->authenticated = facts.authenticated;
 }
 
+/* The local address of a connection, without its port. Family 0: unknown. */
+static struct addr local_of_conn(const struct conn *conn)
+{
+    struct addr source = {0};
+    if (conn->link)
+        source = *link_local(conn->link);
+    if (addr_family(&source) != 0)
+        addr_set_port(&source, 0);
+    return source;
+}
+
 /* nailed: it has a nailed place. */
 static struct conn_view view_conn(const struct upstream *upstream, const struct conn *conn,
                                   bool nailed, uint64_t now)
@@ -44,6 +55,7 @@ static struct conn_view view_conn(const struct upstream *upstream, const struct 
         .rtt_us = upstream->stream.srtt_us,
         .due_us = conn->state == CONN_RESTING && conn->until_at > now ? conn->until_at - now : 0,
         .last_close = conn_end_name(conn->last_close),
+        .source = local_of_conn(conn),
     };
     view_tls(conn, &view);
     return view;
@@ -149,6 +161,27 @@ static void count_conns(const struct upstream *upstream, struct upstream_view *v
     }
 }
 
+static void view_source(const struct addr *source, struct upstream_view *view)
+{
+    for (unsigned i = 0; i < view->source_count; i++)
+        if (addr_equal(&view->sources[i], source))
+            return;
+    if (view->source_count < UPSTREAM_VIEW_SOURCES_MAX)
+        view->sources[view->source_count++] = *source;
+    else
+        view->has_more_sources = true;
+}
+
+static void view_sources(const struct upstream *upstream, struct upstream_view *view)
+{
+    LIST_EACH(node, &upstream->pool.conns)
+    {
+        struct addr source = local_of_conn(LIST_ITEM(node, struct conn, node));
+        if (addr_family(&source) != 0)
+            view_source(&source, view);
+    }
+}
+
 /* Datagrams could not leave this machine recently, or the last dial could not. */
 static bool lacks_route(const struct upstream *upstream, uint64_t now)
 {
@@ -216,6 +249,7 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
     out->hold_replacements = upstream->pool.hold_replacements;
     view_single_use(&upstream->pool.single, now, out);
     count_conns(upstream, out);
+    view_sources(upstream, out);
 }
 
 static void show_upstream(const struct upstream *upstream, uint64_t now,

@@ -6,6 +6,7 @@
  */
 #include "upstream/way.h"
 
+#include "upstream/exchange_question.h"
 #include "upstream/pool.h"
 #include "upstream/upstream.h"
 
@@ -60,6 +61,29 @@ static bool send_beside_streams(struct attempt *attempt, bool *full)
     return false;
 }
 
+/* Streams count as slow if their answers take more than twice as long as over UDP, and this much
+ * more: a server may answer the queries of a connection one after the other. */
+#define SLOWER_STREAM_US (10 * US_PER_MS)
+
+static bool has_slow_streams(const struct upstream *upstream)
+{
+    return upstream->stream.srtt_us > 2 * upstream->udp.srtt_us + SLOWER_STREAM_US;
+}
+
+/* Sends over an open stream where a datagram would probably bring a truncated answer. Only the
+ * first query to a server: others replace one that was lost or is late there. */
+static bool send_expecting_large(struct attempt *attempt)
+{
+    struct upstream *upstream = attempt->upstream;
+    if (!attempt->asked->expects_large || attempt->nth > 0 || has_slow_streams(upstream))
+        return false;
+    struct conn *conn = pool_find_roomy(&upstream->pool);
+    if (!conn || !attempt_send_stream(attempt, conn))
+        return false;
+    STATS_INC(attempt->env->stats, upstream_large_queries);
+    return true;
+}
+
 bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, bool *full)
 {
     struct upstream *upstream = attempt->upstream;
@@ -68,7 +92,7 @@ bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, b
     if (way == WAY_DATAGRAM)
         return send_beside_streams(attempt, full);
     if (way != WAY_STREAM && way != WAY_OWN && !upstream_prefers_stream(upstream))
-        return attempt_send_udp(attempt);
+        return (way == WAY_ANY && send_expecting_large(attempt)) || attempt_send_udp(attempt);
 
     struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
     bool is_hopeful = way != WAY_ELSEWHERE && way != WAY_STREAM;

@@ -28,6 +28,7 @@ enum {
     STATE_NONE = -1, /* no comment has one */
     RECORD_TTL_S = 3600,
     RECORD_WIRE_MAX = ANCHOR_RECORD_TEXT_MAX,
+    ZONE_TEXT_MAX = 254, /* the longest owner that ldns reads, with its escapes and the last dot */
 };
 
 #define EXAMPLE "\". IN DS 38696 8 2 683D2D0A...\""
@@ -64,6 +65,8 @@ static const char is_empty[] = "has no trust anchor; write a DS or DNSKEY record
 static const char second_zone[] =
     "is of a different zone than the previous record; nailupd keeps a file up "
     "to date only if it has one zone";
+static const char long_zone[] = "is of a zone whose name takes more than 254 characters; nailupd "
+                                "keeps no file up to date for it";
 static const char too_many_keys[] = "is one key too many; 16 keys of a zone are kept up to date";
 static const char too_large[] = "is larger than 1 MiB; keep only trust anchors in it";
 
@@ -269,9 +272,12 @@ static const char *add_to_point(struct anchor_reading *reading, struct name zone
                                 struct span rdata)
 {
     struct anchor_point *point = reading->point;
+    char text[NAME_TEXT_MAX];
     if (!point || reading->state == ANCHOR_START || reading->state == ANCHOR_REMOVED)
         return NULL;
     bool is_first = point->count == 0 && point->seed_count == 0;
+    if (is_first && strlen(name_format(zone, text)) > ZONE_TEXT_MAX)
+        return long_zone;
     if (is_first) {
         point->zone_len = zone.len;
         name_fold(zone, point->zone);
@@ -347,13 +353,13 @@ static enum err check_whole(const struct anchor_reading *reading,
 {
     struct span text = reading->text;
     bool is_kept = reading->is_autotrust || reading->has_state;
-    if (reading->has_revoked)
+    if (reading->has_revoked && !(reading->point && reading->point->count > 0))
         return anchor_tell(problem, 0, all_revoked);
     if (is_kept && reading->stateless)
         return anchor_tell(problem, reading->stateless, no_state);
     if (is_kept && reading->line > 1 && text.data[text.len - 1] != '\n')
         return anchor_tell(problem, 0, no_end);
-    if (reading->count)
+    if (reading->count || reading->has_revoked)
         return ERR_OK;
     return anchor_tell(problem, 0, reading->has_state ? none_valid : is_empty);
 }
@@ -385,8 +391,10 @@ static enum err anchor_file_begin(struct anchors *out, struct anchor_point *poin
     reading->text = text;
     reading->line = 1;
     enum err err = anchor_read_records(reading, problem);
-    if (!err && point)
+    if (!err && point) {
         point->is_kept = reading->is_autotrust || reading->has_state;
+        point->is_revoked = reading->has_revoked;
+    }
     free(reading);
     return err;
 }

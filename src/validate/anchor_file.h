@@ -40,8 +40,9 @@ MUST_USE enum err anchor_file_read(struct anchors *out, struct span text,
                                    struct anchor_file_problem *problem);
 
 /* Reads the same text as the state of one zone's anchors. Keys without a state are VALID, and DS
- * records are seeds. Errors as above, and ERR_INVALID for a text with several zones or with more
- * keys than are tracked. */
+ * records are seeds. Also reads a text that says that all keys were revoked, if it has one of them.
+ * Errors as above, and ERR_INVALID for a text with several zones or with more keys than are
+ * tracked. */
 MUST_USE enum err anchor_file_read_point(struct anchor_point *out, struct span text,
                                          struct anchor_file_problem *problem);
 

@@ -324,6 +324,8 @@ enum err anchor_point_apply(const struct anchor_point *point, struct anchors *ou
 {
     struct name zone = anchor_point_zone(point);
     enum err err = ERR_OK;
+    if (point->is_revoked)
+        return ERR_OK;
     for (size_t i = 0; i < point->count && !err; i++)
         if (anchor_is_trusted(&point->key[i]))
             err = anchors_add(out, zone, RRTYPE_DNSKEY,

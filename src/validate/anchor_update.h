@@ -130,7 +130,8 @@ void anchor_update_failed(struct anchor_point *point, int64_t now_s);
  * the clock was before. */
 int64_t anchor_update_due_s(const struct anchor_point *point, int64_t now_s);
 
-/* Adds the keys that are trusted now, and the DS records while no key is trusted yet. */
+/* Adds the keys that are trusted now, and the DS records while no key is trusted yet. Adds nothing
+ * after a revocation of every key. */
 MUST_USE enum err anchor_point_apply(const struct anchor_point *point, struct anchors *out);
 
 /* Returns how many keys are in this state. */

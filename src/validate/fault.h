@@ -20,7 +20,7 @@
     FAULT(NO_KEY, EDE_DNSKEY_MISSING, "no key of the zone fits a signature")                       \
     FAULT(NO_DS_KEY, EDE_DNSKEY_MISSING, "no key of the zone fits its DS records")                 \
     FAULT(NO_KEYS, EDE_DNSKEY_MISSING, "the keys of the zone cannot be fetched")                   \
-    FAULT(NO_DS, EDE_DNSSEC_BOGUS, "the DS records of the zone cannot be fetched")                 \
+    FAULT(NO_DS, EDE_DNSSEC_INDETERMINATE, "the DS records of the zone cannot be fetched")         \
     FAULT(NO_ZONE_BIT, EDE_NO_ZONE_KEY_BIT, "the key is not a zone key")                           \
     FAULT(NO_SIGNATURE, EDE_RRSIGS_MISSING, "a signature is missing")                              \
     FAULT(NO_PROOF, EDE_NSEC_MISSING, "a proof of absence is missing or wrong")                    \

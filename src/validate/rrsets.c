@@ -102,6 +102,21 @@ static void rrsets_append(struct rrsets *out, const struct rr *rr, uint16_t *fir
     ++*count;
 }
 
+/* Whether the record repeats the only one of its RRset. A duplicate counts once (RFC 2181 section
+ * 5). Some servers send the proof about a name and that about its wildcard twice if one record is
+ * both. Duplicates of other types are left to canonical.c. */
+static bool rrsets_repeats(const struct message *message, const struct rr *first,
+                           const struct rr *rr)
+{
+    uint8_t wires[2][NAME_WIRE_MAX];
+    struct name target, other;
+    if (rr->type == RRTYPE_CNAME)
+        return message_target(message, first, wires[0], &target) &&
+               message_target(message, rr, wires[1], &other) && name_equal(target, other);
+    return (rr->type == RRTYPE_NSEC || rr->type == RRTYPE_NSEC3) &&
+           span_equal(message_rdata(message, first), message_rdata(message, rr));
+}
+
 static bool rrsets_take(struct gathering *all, const struct rr *rr)
 {
     struct rrsets *out = all->out;
@@ -118,6 +133,8 @@ static bool rrsets_take(struct gathering *all, const struct rr *rr)
         set = rrsets_add_set(all, rr, type, &owner);
     if (!set)
         return false;
+    if (!is_sig && set->count == 1 && rrsets_repeats(out->message, &out->record[set->first], rr))
+        return true;
     struct gathered *more = &all->set[set - out->set];
     out->set_of[out->record_count] = (uint8_t)(set - out->set);
     if (is_sig)

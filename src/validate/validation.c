@@ -29,7 +29,8 @@ enum state {
     STATE_KEYS,       /* KEYS of a signer with DS records */
     STATE_OWN_DS,     /* DS of the zone whose DNSKEY RRset is judged */
     STATE_VERIFYING,
-    STATE_WALKING, /* DS of a name on the walk */
+    STATE_WALKING,    /* DS of a name on the walk */
+    STATE_BETWEEN_DS, /* DS with only_known: of a name between a proof's zone and the denied name */
     STATE_ENDED,
 };
 
@@ -290,7 +291,8 @@ static enum progress need(struct call *call, enum validation_step_kind kind, enu
     v->state = (uint8_t)state;
     v->zone_labels = (uint8_t)labels;
     call->out->kind = kind;
-    call->out->only_known = state == STATE_KNOWN_KEYS || state == STATE_KNOWN_DS;
+    call->out->only_known =
+        state == STATE_KNOWN_KEYS || state == STATE_KNOWN_DS || state == STATE_BETWEEN_DS;
     call->out->zone = name_suffix(target_name(call), labels);
     return PROGRESS_STEP;
 }
@@ -688,6 +690,17 @@ static enum progress on_ds(struct call *call, const struct validation_event *eve
     return walk_begin(call);
 }
 
+/* Goes on with the signature that judge_set() found. Nothing was waited for, so it is still good.
+ */
+static enum progress on_known_keys(struct call *call)
+{
+    struct rrsig sig;
+    if (call->v->sig)
+        return try_pairs(call);
+    MUST(rrsig_read(&sig, rrsets_rdata(&call->view->space->sets, call->v->sig_at)));
+    return try_pairs_from(call, &sig);
+}
+
 static enum progress on_keys(struct call *call, const struct validation_event *event)
 {
     struct validation *v = call->v;
@@ -697,7 +710,7 @@ static enum progress on_keys(struct call *call, const struct validation_event *e
                            : TRUST_NONE;
     switch (trust) {
     case TRUST_SECURE:
-        return try_pairs(call);
+        return v->state == STATE_KNOWN_KEYS ? on_known_keys(call) : try_pairs(call);
     case TRUST_INSECURE:
         return target_insecure(call, event->answer->ede_count ? event->answer->ede[0] : EDE_NONE);
     default:
@@ -910,12 +923,38 @@ static enum progress prove_name_absent(struct call *call, const struct denial *d
     return use_proof(call, result, denial->zone);
 }
 
+/* Looks for a secure zone between the proof's zone and the name whose DS records are denied. Only
+ * the zone that has the name may deny them: a zone above a cut that it signed says nothing about
+ * names below, and a forger may have a denial that is older than the cut. Only zones that are known
+ * count. */
+static enum progress look_between(struct call *call, struct name zone)
+{
+    struct validation *v = call->v;
+    struct name end = call->view->end, home = validation_home_of(end, RRTYPE_DS);
+    unsigned next = name_label_count(zone) + v->between_looks + 1u;
+    if (next > name_label_count(home))
+        return PROGRESS_DECIDED;
+    v->between_looks++;
+    set_target(call, VALIDATION_END, end);
+    return need(call, VALIDATION_DS, STATE_BETWEEN_DS, next);
+}
+
+static enum progress on_between_ds(struct call *call, const struct validation_event *event)
+{
+    uint16_t ede;
+    bool has_ds = event->kind == VALIDATION_ANSWERED && event->answer->kind == ANSWER_POSITIVE;
+    if (has_ds && read_ds(call, event, &ede) == TRUST_SECURE) /* denials cost hashes to read */
+        return end_bogus(call, FAULT_NO_PROOF);
+    return PROGRESS_DECIDED;
+}
+
 static enum progress prove_absence(struct call *call)
 {
     struct validation *v = call->v;
     const struct validation_view *view = call->view;
     struct denial denial;
     struct name zone;
+    bool is_about_ds = view->question->type == RRTYPE_DS;
     if (!find_proof_zone(call, validation_home_of(view->end, view->question->type), &zone)) {
         if (v->end_was_walked)
             return PROGRESS_DECIDED;
@@ -924,11 +963,12 @@ static enum progress prove_absence(struct call *call)
         v->zone_labels = (uint8_t)name_label_count(view->end);
         return is_trusted(target_anchor(call)) ? walk_begin(call) : target_insecure(call, EDE_NONE);
     }
+    if (is_about_ds && look_between(call, zone) == PROGRESS_STEP)
+        return PROGRESS_STEP;
     collect(call, &denial, zone);
     if (view->kind == ANSWER_NXDOMAIN)
         return prove_name_absent(call, &denial);
-    v->proves_insecure = view->question->type == RRTYPE_DS &&
-                         name_equal(view->end, view->question->name) &&
+    v->proves_insecure = is_about_ds && name_equal(view->end, view->question->name) &&
                          denial_of_ds(&denial, view->end) == DENIAL_DS_INSECURE;
     return use_proof(call, denial_of_type(&denial, view->end, view->question->type), zone);
 }
@@ -1122,6 +1162,8 @@ static enum progress take_event(struct call *call, const struct validation_event
         return on_verified(call, event);
     case STATE_WALKING:
         return on_walk_ds(call, event);
+    case STATE_BETWEEN_DS:
+        return on_between_ds(call, event);
     case STATE_ENDED:
         break;
     }

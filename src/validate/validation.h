@@ -116,6 +116,7 @@ struct validation {
     uint8_t walk_labels;     /* the walk has decided about the suffix with this many labels */
     uint8_t cut_labels;      /* of the deepest secure zone that the walk has found */
     uint8_t zone_labels;     /* of the name in the last KEYS or DS step, a suffix of name */
+    uint8_t between_looks;   /* at names between the zone of a proof and the denied name */
     uint8_t lost_labels;     /* of the zone whose DS records cannot be fetched; 0: none */
     uint8_t fault;           /* the first fault of an RRset without a good signature */
     bool is_oversize;        /* more records than are validated */

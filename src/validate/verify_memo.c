@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/rand.h"
 #include "base/siphash.h"
 #include "validate/verify.h"
@@ -13,6 +14,7 @@
 enum {
     MEMO_SETS = VERIFY_MEMO_PLACES / VERIFY_MEMO_WAYS,
     SIGNER_MAX = 520, /* RSA with 4096 bits; a longer key is not kept */
+    TAIL_BYTES = 8,   /* of a signature, which differ from those of nearly all others */
 };
 
 /* The key of the last job, and the hash that begins with it. The signatures of a message mostly
@@ -25,18 +27,25 @@ struct last_signer {
     struct siphash hash;
 };
 
+struct place {
+    uint64_t half[2]; /* both 0: empty */
+};
+
 struct verify_memo {
     uint8_t key[SIPHASH_KEY_BYTES];
+    uint64_t seed; /* of the choice of a set */
     struct last_signer last;
-    uint8_t next_way;                                      /* to displace */
-    struct verify_mark place[MEMO_SETS][VERIFY_MEMO_WAYS]; /* all zeros: empty */
+    uint8_t next_way; /* to displace */
+    struct place place[MEMO_SETS][VERIFY_MEMO_WAYS];
 };
 
 struct verify_memo *verify_memo_new(void)
 {
     struct verify_memo *memo = calloc(1, sizeof(*memo));
-    if (memo)
-        rand_bytes(memo->key, sizeof(memo->key));
+    if (!memo)
+        return NULL;
+    rand_bytes(memo->key, sizeof(memo->key));
+    memo->seed = rand_u64();
     return memo;
 }
 
@@ -70,9 +79,17 @@ static struct siphash hash_signer(struct verify_memo *memo, const struct verify_
     return last->hash;
 }
 
+static size_t memo_set_of(const struct verify_memo *memo, struct span signature)
+{
+    size_t len = MIN(signature.len, (size_t)TAIL_BYTES);
+    return hash_bytes(signature.data + signature.len - len, len, memo->seed) % MEMO_SETS;
+}
+
+/* The set comes from memory while the job is hashed. */
 struct verify_mark verify_memo_mark(struct verify_memo *memo, const struct verify_job *job)
 {
-    struct verify_mark mark;
+    struct verify_mark mark = {.set = (uint32_t)memo_set_of(memo, job->signature)};
+    __builtin_prefetch(memo->place[mark.set]);
     struct siphash hash = hash_signer(memo, job);
     siphash_add(&hash, job->data);
     siphash_add(&hash, job->signature);
@@ -81,28 +98,27 @@ struct verify_mark verify_memo_mark(struct verify_memo *memo, const struct verif
     return mark;
 }
 
-static bool marks_are_equal(const struct verify_mark *a, const struct verify_mark *b)
+static bool is_in_place(const struct verify_mark *mark, const struct place *place)
 {
-    return a->half[0] == b->half[0] && a->half[1] == b->half[1];
+    return place->half[0] == mark->half[0] && place->half[1] == mark->half[1];
 }
 
 bool verify_memo_knows(const struct verify_memo *memo, const struct verify_mark *mark)
 {
-    const struct verify_mark *set = memo->place[mark->half[0] % MEMO_SETS];
+    const struct place *set = memo->place[mark->set];
     for (unsigned way = 0; way < VERIFY_MEMO_WAYS; way++)
-        if (marks_are_equal(&set[way], mark))
+        if (is_in_place(mark, &set[way]))
             return true;
     return false;
 }
 
 void verify_memo_add(struct verify_memo *memo, const struct verify_mark *mark)
 {
-    struct verify_mark *set = memo->place[mark->half[0] % MEMO_SETS];
-    for (unsigned way = 0; way < VERIFY_MEMO_WAYS; way++) {
-        if (set[way].half[1] != 0 && !marks_are_equal(&set[way], mark))
-            continue;
-        set[way] = *mark;
-        return;
-    }
-    set[memo->next_way++ % VERIFY_MEMO_WAYS] = *mark;
+    struct place *set = memo->place[mark->set];
+    unsigned way = 0;
+    while (way < VERIFY_MEMO_WAYS && set[way].half[1] != 0 && !is_in_place(mark, &set[way]))
+        way++;
+    if (way == VERIFY_MEMO_WAYS)
+        way = memo->next_way++ % VERIFY_MEMO_WAYS;
+    memcpy(set[way].half, mark->half, sizeof(set[way].half));
 }

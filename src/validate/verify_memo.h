@@ -22,9 +22,10 @@ enum {
     VERIFY_MEMO_WAYS = 4,       /* places that a signature may have */
 };
 
-/* The hash of one job. */
+/* The hash of one job, and the set of places that may hold it. */
 struct verify_mark {
     uint64_t half[2];
+    uint32_t set;
 };
 
 /* Returns NULL out of memory. Untouched places take no memory. */

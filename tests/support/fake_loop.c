@@ -83,11 +83,6 @@ uint64_t loop_clock(struct loop *loop)
     return loop->turn.now_us + loop->worked_us;
 }
 
-uint64_t loop_cpu_us(struct loop *loop)
-{
-    return loop_clock(loop);
-}
-
 void fake_loop_work(struct loop *loop, uint64_t us)
 {
     loop->worked_us += us;

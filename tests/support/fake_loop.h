@@ -33,7 +33,7 @@ void fake_loop_set_wall(struct loop *loop, int64_t wall_s);
 /* The result of loop_is_saturated(); false at first. */
 void fake_loop_set_saturated(struct loop *loop, bool is_saturated);
 
-/* Advances loop_clock() and loop_cpu_us() within a turn, as work on the CPU does. */
+/* Advances loop_clock() within a turn, as work on the CPU does. */
 void fake_loop_work(struct loop *loop, uint64_t us);
 
 /* Runs one turn. Returns false if no event, timer, mail or hook is left. */

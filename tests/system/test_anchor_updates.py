@@ -113,6 +113,21 @@ def test_a_revoked_key_is_no_longer_trusted(nsd, follow):  # noqa: F811
     assert in_file(daemon.anchor_file) == {twin(old, KSK | REVOKE).tag: "REVOKED", new.tag: "VALID"}
 
 
+def test_a_zone_whose_keys_were_all_revoked_is_not_validated(nsd, follow, dig):  # noqa: F811
+    """The zone counts as if it never had an anchor (RFC 5011 section 5), also after a restart."""
+    old, unsigned_root = Key(13), {"negative-trust-anchors": ["."]}
+    server = nsd(zone_of([twin(old, KSK | REVOKE)]))
+    daemon = follow(server, file_of(line_of(old, 2)), ask=False, **unsigned_root)
+    dig(daemon, f"www.{ZONE}")  # the daemon asks for keys after the first validation
+    eventually(lambda: "every trust anchor was revoked" in daemon.log(), within=15)
+    eventually(lambda: "\n;;REVOKED\n" in daemon.anchor_file.read_text())
+    eventually(lambda: dig(daemon, f"www.{ZONE}").status == "NOERROR", within=10)
+    daemon.stop()
+    daemon = follow(server, **unsigned_root)
+    assert f"all keys of {ZONE} were revoked" in daemon.log()
+    assert "ad" not in dig(daemon, f"www.{ZONE}", "A", "+dnssec").flags
+
+
 def test_a_missing_key_is_reported(nsd, follow):  # noqa: F811
     old, new = Key(13), Key(15)
     daemon = follow(nsd(zone_of([new])), file_of(line_of(old, 2), line_of(new, 2)))
@@ -222,6 +237,15 @@ def test_unbound_reads_the_file_and_nailupd_reads_unbounds(nsd, unbound, follow,
     daemon = follow(server, fresh.read_text())
     assert states(daemon) == {old.tag: "VALID", new.tag: "ADDPEND"}
     assert written.splitlines()[0] == "; autotrust trust anchor file"
+
+
+def test_a_portal_delays_the_query_for_keys(nsd, follow, responder):  # noqa: F811
+    """The server of a captive portal has no keys. A failed query would delay the next one by an hour."""
+    old, new = Key(13), Key(15)
+    daemon = follow(nsd(zone_of([old, twin(new, KSK)])), file_of(line_of(old, 2)))
+    daemon.ask("portal", "on", responder().server, "8s")  # nailupd looks every five seconds whether it may ask
+    eventually(lambda: states(daemon) == {old.tag: "VALID", new.tag: "ADDPEND"}, within=30)
+    assert "no DNSKEY records" not in daemon.log()
 
 
 def test_a_file_that_does_not_exist_begins_with_the_roots_anchors(nsd, follow):  # noqa: F811
@@ -360,3 +384,19 @@ def test_the_doubt_ends_when_nothing_validates_the_keys_any_longer(ahead, dig):
     daemon.config_path.write_text(daemon.config_path.read_text().replace('"validate": "yes"', '"validate": "no"'))
     daemon.ctl("reload")
     eventually(lambda: daemon.metrics()["clock_wrong"] == 0)
+
+
+def test_answers_of_a_private_zone_do_not_outlive_it_in_a_snapshot(nsd, nailupd, responder, dig, tmp_path):  # noqa: F811
+    """The signed zone above denies the private one, so only the configuration makes its answers insecure."""
+    key, private = Key(13), f"corp.{ZONE}"
+    above = {"name": ".", "upstreams": [nsd(zone_of([key])).server]}
+    record = ds_records(ZONE, [key])[0]
+    config = {"dnssec": {"validate": "yes", "trust-anchors": [f"{record.name} IN {record.type} {record.data}"]},
+              "cache": {"snapshot": str(tmp_path / "cache.snapshot")}}
+    has_zone = config | {"forward-zones": [above, {"name": private, "upstreams": [responder().server]}]}
+    for options, status, hits in ((has_zone, "NOERROR", 0), (has_zone, "NOERROR", 1),
+                                  (config | {"forward-zones": [above]}, "NXDOMAIN", 0)):
+        daemon = nailupd(options)
+        assert dig(daemon, f"www.{private}").status == status
+        assert daemon.metrics()["cache_hits_total"] == hits
+        assert daemon.stop() == 0

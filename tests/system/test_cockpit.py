@@ -497,6 +497,10 @@ def test_people_see_the_sum_of_the_workers_and_programs_each(nailupd, responder)
     assert len(daemon.ctl("upstreams", "--worker", "1").stdout.splitlines()) == 3
     lines = daemon.ctl("connections").stdout.splitlines()
     assert lines[0].split()[0] == "connections" and len(lines) == 3
+    for words in (("upstreams",), ("connections",), ("upstreams", "--json"), ("upstreams", "--watch")):
+        wrong = daemon.ctl(*words, "--worker", "2")
+        assert wrong.returncode == 2 and not wrong.stdout, words
+        assert wrong.stderr == "nailupctl: there is no worker 2; the last one is 1\n"
     wrong = daemon.ctl("upstreams", "--sort", "weight")
     assert wrong.returncode == 2 and "the columns are workers upstream" in wrong.stderr
 

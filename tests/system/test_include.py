@@ -2,6 +2,9 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """A configuration in several files is checked, printed and served."""
 
+import json
+import os
+import pathlib
 import subprocess
 
 import pytest
@@ -44,6 +47,37 @@ def test_the_printed_configuration_is_complete(main_file, tmp_path):
     whole = tmp_path / "whole.yaml"
     whole.write_text(printed)
     assert check(whole, "--print-config").stdout == printed
+
+
+FILES = {  # a key of nailup.yaml that names FILE, or {} for the file of -c
+    "-c": {},
+    "include": {"include": ["FILE"]},
+    "server.tls-certificate": {"server": {"listen-tls": ["127.0.0.1@8853"], "tls-certificate": "FILE",
+                                          "tls-key": "FILE"}},
+    "server.cookie-secret-file": {"server": {"cookie-secret-file": "FILE"}},
+    "upstream.ca-bundle": {"upstream": {"ca-bundle": "FILE"}},
+    "upstream.client-certificate": {"upstream": {"client-certificate": "FILE", "client-key": "FILE"}},
+    "auth-zones": {"auth-zones": [{"name": "held.example", "file": "FILE"}]},
+    "tsig-keys": {"tsig-keys": [{"name": "k.example", "algorithm": "hmac-sha256", "secret-file": "FILE"}]},
+    "hosts-file": {"hosts-file": "FILE"},
+    "block-lists": {"block-lists": [{"file": "FILE"}]},
+    "rpz": {"rpz": [{"name": "rpz.example", "file": "FILE"}]},
+    "recursion.root-hints": {"recursion": {"root-hints": "FILE"}},
+    "dnssec.trust-anchor-file": {"dnssec": {"trust-anchor-file": "FILE"}},
+}
+
+
+@pytest.mark.parametrize("key", FILES)
+def test_only_regular_files_are_read(key, tmp_path):
+    """A FIFO never ends, so nailupd refuses it instead of waiting for a writer."""
+    pipe, path = tmp_path / "pipe", tmp_path / "nailup.yaml"
+    os.mkfifo(pipe)
+    for special in (pipe, tmp_path, pathlib.Path("/dev/zero")):
+        config = {"forward-zones": [{"name": ".", "upstreams": ["192.0.2.53"]}], **FILES[key]}
+        path.write_text(json.dumps(config).replace("FILE", str(special)))
+        done = check(path if FILES[key] else special, "-t")
+        wrong = [line for line in done.stderr.splitlines() if str(special) in line and "regular file" in line]
+        assert wrong and done.returncode == (key != "auth-zones"), done.stderr  # that gets a warning
 
 
 def test_included_names_are_served(nailupd, responder, dig, tmp_path):

@@ -8,7 +8,11 @@ import signal
 import socket
 
 import pytest
-from harness import RD, ROOT, SELF, Message, alone, pack_query
+from harness import AA, RD, ROOT, SELF, Message, Zone, alone, pack_query, pack_reply
+from hierarchy.wire import Record
+from signed_tree.build import anchor_line
+from signed_tree.keys import Key
+from signed_tree.signer import Signed, covered_type, days, ds_records, type_number
 
 SERVER, SERVER6 = "10.53.1.1", "fd53::1:1"
 QUERIES = 400
@@ -55,24 +59,27 @@ def test_a_source_address_also_uses_the_whole_range_of_ports(harness):
     assert min(ports) < 16384 and max(ports) > 61000
 
 
-def ports_of_a_burst(harness, options, server=SERVER):
+def ports_of_a_burst(harness, daemon, zone="."):
     """Returns how many queries came from each source port, when the daemon reads BURST queries at once."""
-    harness.serve(server, {".": "".join(f"n{i} 60 A 192.0.2.1\n" for i in range(BURST))})
-    daemon = harness.start(options)
+    names = [f"n{i}.{zone.lstrip('.')}" for i in range(BURST)]
     daemon.send_signal(signal.SIGSTOP)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(10)
-        for i in range(BURST):
-            client.sendto(pack_query(i, f"n{i}.", "A", RD), (SELF, 53))
+        for i, name in enumerate(names):
+            client.sendto(pack_query(i, name, "A", RD), (SELF, 53))
         daemon.send_signal(signal.SIGCONT)
         answers = [Message(client.recv(65535)) for _ in range(BURST)]
     assert sorted(answer.id for answer in answers) == list(range(BURST))
     assert all(answer.rcode == 0 for answer in answers), harness.log()
     harness.stop(daemon)
-    names = [query.question[0].lower() for _, query, _, _ in harness.servers.queries]
-    ports = {name: port for name, port in zip(names, harness.servers.ports) if name != "."}  # without the priming query
-    assert set(ports) == {f"n{i}." for i in range(BURST)}
+    asked = [query.question[0].lower() for _, query, _, _ in harness.servers.queries]
+    ports = {name: port for name, port in zip(asked, harness.servers.ports) if name in names}
+    assert set(ports) == set(names)
     return collections.Counter(ports.values())
+
+
+def serve_names(harness, server):
+    harness.serve(server, {".": "".join(f"n{i} 60 A 192.0.2.1\n" for i in range(BURST))})
 
 
 def forwarding(upstream):
@@ -82,22 +89,56 @@ def forwarding(upstream):
 @pytest.mark.parametrize("most", [8, 3])
 @alone
 def test_queries_of_a_burst_share_ports(harness, most):
-    ports = ports_of_a_burst(harness, forwarding({} if most == 8 else {"queries-per-port": most}))
-    assert max(ports.values()) == most
-    assert len(ports) < BURST / 2
-
-
-@pytest.mark.parametrize("most", [8, 3])
-@alone
-def test_queries_of_a_burst_to_a_discovered_server_share_ports(harness, most):
-    ports = ports_of_a_burst(harness, {} if most == 8 else {"upstream": {"queries-per-port": most}}, ROOT)
+    serve_names(harness, SERVER)
+    daemon = harness.start(forwarding({} if most == 8 else {"queries-per-port": most}))
+    ports = ports_of_a_burst(harness, daemon)
     assert max(ports.values()) == most
     assert len(ports) < BURST / 2
 
 
 @pytest.mark.parametrize("server", [SERVER, ROOT], ids=["configured", "discovered"])
 @alone
-def test_each_query_of_a_burst_has_its_own_port_where_the_operator_wants_it(harness, server):
-    options = forwarding({"queries-per-port": 1}) if server == SERVER else {"upstream": {"queries-per-port": 1}}
-    ports = ports_of_a_burst(harness, options, server)
+def test_each_query_of_a_burst_has_its_own_port(harness, server):
+    serve_names(harness, server)
+    daemon = harness.start(forwarding({"queries-per-port": 1}) if server == SERVER else {})
+    ports = ports_of_a_burst(harness, daemon)
     assert len(ports) > BURST * 0.9  # two draws may give the same port
+
+
+class SignedZone(Zone):
+    """Adds the signatures to positive answers."""
+
+    def __init__(self, signed):
+        super().__init__(signed.name, "")
+        self.records = {}
+        for record in signed.records:
+            self.records.setdefault(record.name, []).append(record)
+
+    def answer(self, query):
+        name, kind = query.question[0].lower(), type_number(query.question[1])
+        rows = [one for one in self.records[name] if type_number(one.type) == kind or
+                (one.type == "RRSIG" and covered_type(one) == kind)]
+        return pack_reply(query, AA, 0, rows)
+
+
+@pytest.mark.parametrize("options, zone, most", [
+    ({}, "signed.tld.", 8), ({"upstream": {"queries-per-port": 3}}, "signed.tld.", 3), ({"negative-trust-anchors": ["tld"]}, "unsigned.tld.", 1),
+    ({"negative-trust-anchors": ["signed.tld"]}, "signed.tld.", 1), ({"validate": "log"}, "signed.tld.", 1)])
+@alone
+def test_queries_share_ports_of_discovered_servers_where_signatures_prove_the_answers(harness, options, zone, most):
+    options = {"dnssec": options} if most == 1 else options
+    server, key = f"{SERVER}1", Key(13)
+    records = [Record("signed.tld.", "SOA", 60, "ns. mail. 1 3600 600 86400 60"),
+               *(Record(f"n{i}.signed.tld.", "A", 60, "192.0.2.1") for i in range(BURST + 1))]
+    signed = Signed("signed.tld.", records, [key], "nsec", days(-1, 20))
+    harness.serve(ROOT, {".": "".join(f"{one} NS ns.tld.\n" for one in ("signed.tld.", "unsigned.tld.")) +
+                              f"ns.tld. A {server}\n"})
+    harness.serve(server, {"unsigned.tld.": "".join(f"n{i} 60 A 192.0.2.1\n" for i in range(BURST + 1))})
+    harness.servers.zones[server].append(SignedZone(signed))
+    harness.write("tld.ds", anchor_line(ds_records("signed.tld.", [key])[0]))
+    options["dnssec"] = {"validate": "yes", "trust-anchor-file": str(harness.folder / "tld.ds"), **options.get("dnssec", {})}
+    daemon = harness.start(options)
+    answer = harness.ask(f"n{BURST}.{zone}")
+    assert answer.rcode == 0, harness.log()
+    ports = ports_of_a_burst(harness, daemon, zone)
+    assert max(ports.values()) == most if most > 1 else len(ports) > BURST * 0.9

@@ -5,6 +5,7 @@ basic first."""
 
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -94,17 +95,20 @@ def test_a_reload_of_an_empty_file_changes_nothing(nailupd, responder, dig):
     assert changes == {} and done["changed"] == 0
 
 
+def blocks_sighup(process):
+    """True if the process waits for SIGHUP itself, instead of ending with it."""
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"^SigBlk:\t(\w+)$", status, re.M)[1], 16) >> signal.SIGHUP - 1 & 1
+
+
 def test_sighup_during_the_start_reloads_after_it(make_config, tmp_path):
-    text, path, log = json.dumps(make_config()), tmp_path / "nailup.yaml", tmp_path / "log"
-    os.mkfifo(path)
+    names, path, log = tmp_path / "names", tmp_path / "nailup.yaml", tmp_path / "log"
+    names.write_text("".join(f"n{i}.example\n" for i in range(500000)))  # nailupd reads this for a while
+    path.write_text(json.dumps(make_config({"block-lists": [{"file": str(names)}]})))
     with open(log, "w") as errors:
         process = subprocess.Popen([program("nailupd"), "-c", str(path)], stderr=errors, stdin=subprocess.DEVNULL)
-    with open(path, "w") as pipe:  # nailupd waits while it reads the file
-        ready = tmp_path / "ready.yaml"
-        ready.write_text(text)
-        ready.replace(path)
-        process.send_signal(signal.SIGHUP)
-        pipe.write(text)
+    eventually(lambda: blocks_sighup(process))
+    process.send_signal(signal.SIGHUP)
     try:
         eventually(lambda: "is in effect after" in log.read_text())
     finally:

@@ -177,6 +177,7 @@ def all_cases():
     yield case("sec.", "@", "DS", SECURE, ANYTHING)
     yield case("plain.", "@", "DS", SECURE, why="the root proves that there is none")
     yield from right_cases()
+    yield from odd_cases()
     yield from insecure_cases()
     yield from ds_cases()
     yield from signature_cases()
@@ -231,6 +232,116 @@ def right_cases():
     yield case("forged.sec.", "www.moved", "A", EITHER, "DNAME new.forged.sec.", "CNAME www.new.forged.sec.", NEW_A,
                ede=(ANY_BOGUS,), why="the CNAME is made from the DNAME, never believed")
     yield case("forged.sec.", "alias", "A", SECURE, "CNAME www.forged.sec.", A)
+
+
+def odd_cases():
+    """Right zones with rare names, rare keys, or both."""
+    for zone in ("salt1.sec.", "salt255.sec.", "hash.sec.", "ttl0.sec.", "ttl03.sec.", "twozsks.sec."):
+        yield from common(zone)
+    yield from rare("ttl0.sec.")
+    for name in table.SLOPPY:  # 0: with NSEC, 1: with NSEC3
+        for number in (0, 1):
+            yield from common(f"{name}{number}.sec.")
+    for zone in ("twice.sec.", "twice3.sec."):
+        yield from (dataclasses.replace(one, why="RFC 2181 section 5: a duplicate record counts once")
+                    for one in common(zone))
+    for name in ("hash.sec.", "www.hash.sec."):
+        label = table.hash_label(table.nsec3_hash(name, Nsec3(0)))
+        yield case("hash.sec.", label, "A", SECURE, A, why="the owner of an NSEC3 record, too")
+        yield case("hash.sec.", label, "TXT", SECURE)
+        yield case("hash.sec.", label, "DS", SECURE)
+        yield case("hash.sec.", f"x.{label}", "A", SECURE, rcode="NXDOMAIN")
+    for zone in ("stars.sec.", "stars3.sec."):
+        yield from stars(zone)
+    yield from hops("hops.sec.")
+    for zone in ("apexdname.sec.", "apexdname3.sec."):
+        yield case(zone, "@", "TXT", SECURE, ANYTHING)
+        yield case(zone, "@", "A", SECURE)
+        yield case(zone, "@", "DNAME", SECURE, ANYTHING)
+        yield case(zone, "www", "A", SECURE, "DNAME new.nsec-13.sec.", "CNAME www.new.nsec-13.sec.", NEW_A)
+        yield case(zone, "b.www", "A", SECURE, "DNAME new.nsec-13.sec.", "CNAME b.www.new.nsec-13.sec.", rcode="NXDOMAIN")
+        yield case(zone, "www", "MX", SECURE, "DNAME new.nsec-13.sec.", "CNAME www.new.nsec-13.sec.")
+        yield case(zone, "www", "DS", SECURE, "DNAME new.nsec-13.sec.", "CNAME www.new.nsec-13.sec.")
+        yield case(zone, "www", "CNAME", SECURE, ANYTHING)
+    yield case("skew.sec.", "www", "A", EITHER, A, ede=(EARLY,), why="begins in half an hour")
+    yield case("skew.sec.", "words", "TXT", EITHER, ANYTHING, ede=(EXPIRED,), why="ended half an hour ago")
+    yield from few("flipns.sec.", why="neither NS nor its address is needed to answer")
+    yield case("flipns.sec.", "@", "NS", BOGUS, ede=(ANY_BOGUS,))
+    yield case("flipns.sec.", "ns1", "A", BOGUS, ede=(ANY_BOGUS,))
+    for label in ("collideksk", "revokedandnew", "nextzsk", "twoksks", "newalg"):
+        yield from few(f"{label}.sec.")
+        yield case(f"{label}.sec.", "@", "DNSKEY", SECURE, ANYTHING)
+    for zone in table.STAIRS:
+        yield from few(zone, why="six zones are at one server, which sends no referral")
+        yield case(zone, "@", "DS", SECURE, ANYTHING)
+    yield case("ent3.sec.", "ent", "A", INSECURE, why="RFC 5155 erratum 3441: an opt-out span hides it")
+    yield case("ent3.sec.", "below", "A", SECURE)
+    for zone in ("bare.ent.ent3.sec.", "island.ent.ent3.sec."):
+        yield from few(zone, INSECURE)
+        yield case(zone, "@", "DS", INSECURE)
+    yield from few("signed.below.ent3.sec.")
+    for kind in ("NSEC", "NSEC3PARAM", "DS", "NS", "SOA"):
+        yield case("child.hidden.sec.", "@", kind, SECURE, *([] if kind == "NSEC3PARAM" else [ANYTHING]))
+    yield case("nsec-13.sec.", "alias", "NSEC", SECURE, ANYTHING, why="NSEC is beside the CNAME")
+    yield case("nsec-13.sec.", "alias", "DNSKEY", SECURE, "CNAME www.nsec-13.sec.")
+    yield case("nsec-13.sec.", "alias", "RRSIG", INSECURE, ANYTHING)
+    yield case("nsec3-0.sec.", "@", "NSEC3PARAM", SECURE, ANYTHING)
+    yield case(".", "@", "DS", SECURE)
+    yield case(".", "@", "NSEC", SECURE, ANYTHING)
+    yield case(".", "@", "NS", SECURE, ANYTHING)
+    yield case(".", "@", "SOA", SECURE, ANYTHING)
+
+
+def stars(zone):
+    """Names with an asterisk in the middle (RFC 4592 section 2)."""
+    def one(label, *rows, **more):
+        return case(zone, label, more.pop("kind", "A"), more.pop("verdict", SECURE), *rows, **more)
+
+    yield one("sub.*.empty", "A 192.0.2.71")
+    yield one("*.empty", why="an empty non-terminal")
+    yield one("x.empty", why="its wildcard is an empty non-terminal")
+    yield one("b.a.empty", why="its wildcard is an empty non-terminal")
+    yield one("x.sub.*.empty", rcode="NXDOMAIN")
+    yield one("x.*.empty", rcode="NXDOMAIN")
+    yield one("x.*.nested", "A 192.0.2.72")
+    yield one("*.*.nested", "A 192.0.2.72")
+    yield one("b.a.*.nested", "A 192.0.2.72")
+    yield one("a.nested", why="its wildcard is an empty non-terminal")
+    yield one("b.a.nested", why="its wildcard is an empty non-terminal")
+    yield one("x.cut.*.wide", "A 192.0.2.73")
+    yield one("x.cut.*.wide", kind="TXT")
+    yield one("cut.*.wide")
+    yield one("x.*.wide", rcode="NXDOMAIN")
+    yield one("x.wide", 'TXT "wide"', kind="TXT")
+    yield one("cut.x.wide", 'TXT "wide"', kind="TXT")
+    yield one("x.cut.x.wide", kind="A")
+    yield one("a.chain", "CNAME x.next." + zone, "CNAME www." + zone, "A 192.0.2.80")
+    yield one("c.b.a.chain", "CNAME x.next." + zone, "CNAME www." + zone, "A 192.0.2.80")
+    yield one("a.chain", "CNAME x.next." + zone, "CNAME www." + zone, kind="MX")
+    yield one("*.chain", "CNAME x.next." + zone, "CNAME www." + zone, "A 192.0.2.80")
+    yield one("a.away", "CNAME www.unsigned.sec.", A, verdict=INSECURE)
+    yield one("a.bad", verdict=BOGUS, ede=(ANY_BOGUS,))
+    yield one("a.lost", "CNAME absent.www." + zone, rcode="NXDOMAIN")
+    yield one("a.chain", "CNAME x.next." + zone, "CNAME www." + zone, kind="DS")
+
+
+def hops(zone):
+    """Aliases through several zones, up and down."""
+    def one(label, verdict, *rows, **more):
+        return case(zone, label, more.pop("kind", "A"), verdict, *rows, **more)
+
+    yield one("hop1", INSECURE, "CNAME hop.unsigned.sec.", "CNAME tosecure.cross.sec.", "CNAME www.nsec-13.sec.", A)
+    yield one("hop2", SECURE, "CNAME www.moved.nsec3-0.sec.", "DNAME new.nsec3-0.sec.", "CNAME www.new.nsec3-0.sec.", NEW_A)
+    yield one("hop3", INSECURE, "CNAME any.also.nsec3-out.sec.", "CNAME www.nsec3-out.sec.", A)
+    yield one("hop4", INSECURE, "CNAME any.wild.nsec3-out.sec.", STAR_A)
+    yield one("hop5", SECURE, "CNAME tosecure.cross.sec.", "CNAME www.nsec-13.sec.", A)
+    yield one("hop6", BOGUS, ede=(ANY_BOGUS,))
+    yield one("hop7", INSECURE, "CNAME www.dinsecure.cross.sec.", "DNAME unsigned.sec.", "CNAME www.unsigned.sec.", A)
+    yield one("hop8", INSECURE, "CNAME zzz.opt.", rcode="NXDOMAIN")
+    yield one("hop9", INSECURE, "CNAME www.alg200.sec.", A)
+    yield one("up", SECURE, "CNAME top.", 'TXT "a name in the root zone"', kind="TXT")
+    yield one("hop5", SECURE, "CNAME tosecure.cross.sec.", "CNAME www.nsec-13.sec.", kind="MX")
+    yield one("hop5", SECURE, "CNAME tosecure.cross.sec.", kind="CNAME")
 
 
 def insecure_cases():
@@ -358,14 +469,29 @@ def chaos_cases():
             yield dataclasses.replace(one, verdict=EITHER, why=why)
 
 
+def family_cases():
+    """Parents and children, both with random changes."""
+    why = "changed at random: a forger near a signed zone gets at most SERVFAIL"
+    for number in range(table.CHAOS_PARENTS):
+        for zone in (f"signed.chaos{number}.", f"x.ent.chaos{number}.", f"below.signed.chaos{number}."):
+            for one in common(zone):
+                yield dataclasses.replace(one, verdict=EITHER, why=why)
+        for one in common(f"chaos{number}.", denial="opt-out" if number % 3 == 2 else SECURE):
+            if one.verdict == SECURE:  # any insecure zone may be in an opt-out span
+                yield dataclasses.replace(one, verdict=EITHER, why=why)
+        yield case(f"bare.chaos{number}.", "@", "DS", "secure or insecure or bogus", ANYTHING)
+    yield case("forger.", "www", "A", "secure or insecure or bogus", ANYTHING)
+
+
 CASES = list({one.question: one for one in all_cases()}.values())
-CHAOS_CASES = list(chaos_cases())
+CHAOS_CASES = [*chaos_cases(), *family_cases()]
 
 # ---- differences of the peers ----
 
 TTL = "a TTL above"
 LIMIT = "accepts up to 150 iterations, which RFC 9276 section 3.2 leaves to the resolver; ours follows its newer advice"
 FIRST_TTL = "sends the first answer as it came, and caps the TTL of later ones: wrong by RFC 4035 section 5.3.3"
+STAR_ENT = "does not see that the wildcard exists: its NSEC record leads below it (RFC 4592 section 2.2.2)"
 REVOKED = "does not look at REVOKE: wrong, a revoked key verifies nothing but its own revocation (RFC 5011 section 2.1)"
 
 # {resolver: [(zone or name, type, start of the fault that compare.judge() finds, why)]}. A row may explain a
@@ -379,18 +505,26 @@ KNOWN = {
         ("ds2bad1.sec.", None, "secure", "takes any DS that fits: wrong, RFC 4509 section 3 protects against that"),
         ("revoked.sec.", None, "secure", REVOKED),
         ("revokedzsk.sec.", None, "secure", REVOKED),
+        ("stars.sec.", "A", "bogus", STAR_ENT),
+        ("www.apexdname.sec.", "CNAME", "bogus", "asks for DS records at a CNAME that follows from a DNAME: wrong"),
+        ("www.apexdname3.sec.", "CNAME", "bogus", "asks for DS records at a CNAME that follows from a DNAME: wrong"),
     ],
     "named": [
         ("nsec3-60.sec.", None, "secure", LIMIT),
         ("collide.sec.", None, "bogus", "allows one failed verification for each fetch, against KeyTrap; an honest "
                                         "collision of key tags needs one more"),
         ("onewrong.sec.", None, "bogus", "allows one failed verification for each fetch, against KeyTrap"),
-        ("www.nsec-13.sec.", "RRSIG", "secure", "sets AD on signatures, which nothing signs"),
-        ("www.nsec3-0.sec.", "RRSIG", "secure", "sets AD on signatures, which nothing signs"),
+        ("collideksk.sec.", None, "bogus", "tries the first key of a tag only, against KeyTrap"),
+        *((f"nosoa{number}.sec.", None, "bogus", "needs the SOA record of a denial") for number in (0, 1)),
+        (None, "RRSIG", "secure", "sets AD on signatures, which nothing signs"),
         ("childds.lies.", None, "no answer", "asks the parent for the DS set again and again, and answers late"),
         ("flip.sec.", "TYPE255", "secure", "answers ANY with what its cache has, which may be right RRsets alone"),
     ],
     "kresd": [
+        *((f"nocname{number}.sec.", None, fault, "needs the CNAME record that follows from a DNAME record")
+          for number in (0, 1) for fault in ("bogus", "other rows")),
+        ("collideksk.sec.", None, "bogus", "tries the first key of a tag only, against KeyTrap"),
+        ("stars.sec.", "A", "bogus", STAR_ENT),
         ("short.sec.", None, TTL, "caps the TTL of the records, and not that of their RRSIG"),
         ("long-ttl.sec.", None, TTL, "caps the TTL of the records, and not that of their RRSIG"),
         ("raised.sec.", None, TTL, "caps the TTL of the records, and not that of their RRSIG"),

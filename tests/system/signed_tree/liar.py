@@ -9,14 +9,16 @@ listens, and ends with its input. A line of input "ZONE MOOD" gives a zone anoth
 
 import asyncio
 import json
+import os
 import random
 import struct
 import sys
+import time
 
 from hierarchy.asker import ask
-from hierarchy.wire import AA, TC, Message, Record, is_at_or_below, pack_reply, type_number
+from hierarchy.wire import AA, TC, Message, Record, is_at_or_below, pack_name, pack_reply, parent_of, type_number
 
-from .signer import covered_type
+from .signer import Nsec3, bitmap, covered_type, data_of, generic, hash_label, label_order, nsec3_hash
 from .zones import LIAR_IPS, PLANT_IPS, ZONES, roles
 
 FORMERR, NXDOMAIN = 1, 3
@@ -24,6 +26,7 @@ PROOFS = {"NSEC", "NSEC3"}
 RAISED_S = 86400
 POISON = Record("www.nsec-13.sec.", "A", 3600, "203.0.113.66")
 RECORDS, EXTRA = {}, {}
+SEED = os.environ.get("SEED", "")
 
 
 def covers(record, kinds):
@@ -106,6 +109,70 @@ def adds_poison(reply):
     reply.additional = [POISON, *reply.additional]
     if reply.answer:
         reply.authority = [*reply.authority, POISON]
+
+
+def sends_twice(reply):
+    """Repeats all records. Unbound refuses a DNAME record that comes twice."""
+    if not any(one.type == "DNAME" for one in reply.answer):
+        reply.answer = reply.answer * 2
+    reply.authority = reply.authority * 2
+
+
+def shuffles(reply):
+    rng = random.Random(reply.name)
+    for section in (reply.answer, reply.authority, reply.additional):
+        rng.shuffle(section)
+
+
+def adds_old_signatures(reply):
+    """Adds a signature that has expired, one of an unknown algorithm and one of an unknown key before each right one."""
+    def old(one):
+        data = data_of(one)
+        past = struct.pack(">II", *(int(time.time()) - days * 86400 for days in (10, 40)))
+        return [one._replace(data=generic(data[:8] + past + data[16:])),
+                one._replace(data=generic(data[:2] + b"\xfc" + data[3:])),
+                one._replace(data=generic(data[:16] + b"\1\2" + data[18:]))]
+    if reply.is_about_data():
+        reply.answer, reply.authority = ([more for one in section for more in
+                                          ([*old(one), one] if one.type == "RRSIG" else [one])]
+                                         for section in (reply.answer, reply.authority))
+
+
+def shouts(reply):
+    """Sends the names of owners in upper case."""
+    reply.answer, reply.authority = ([one._replace(name=one.name.upper()) for one in section]
+                                     for section in (reply.answer, reply.authority))
+
+
+def omits_soa(reply):
+    reply.authority = without(reply.authority, ["SOA"])
+
+
+def omits_made_cname(reply):
+    """Leaves the synthesis of CNAME records below a DNAME to the resolver."""
+    if any(one.type == "DNAME" for one in reply.answer):
+        reply.answer = without(reply.answer, ["CNAME"])
+
+
+def omits_targets(reply):
+    """Sends the first alias of a chain only."""
+    aliases = [one for one in reply.answer if one.type == "CNAME"]
+    if aliases:
+        reply.rcode = 0
+        reply.answer = [one for one in reply.answer if one.name == aliases[0].name or covers(one, ["DNAME"])]
+        reply.authority = [one for one in reply.authority if not covers(one, ["SOA"])]
+
+
+def adds_answers(reply):
+    if reply.answer:
+        reply.answer = signed(reply.zone, reply.at("words"), "TXT") + reply.answer + signed(reply.zone, reply.at("x.y"), "A")
+
+
+def adds_parent_proofs(reply):
+    """Adds proofs of the zone above. That at the cut is left out: it would share its owner with the zone's own."""
+    parent = ZONES[reply.zone].parent
+    if reply.authority:
+        reply.authority = [*signed(parent, parent, "NSEC"), *signed(parent, "nic." + parent, "NSEC"), *reply.authority]
 
 
 def raises_ttl(reply):
@@ -297,14 +364,175 @@ def changes_at_random(reply):
             rng.choice(CHANGES)(reply, rng)
 
 
+# ---- a parent and its children, both changed at random ----
+
+
+def forged(name):
+    return Record(name, "A", 300, "203.0.113.66")
+
+
+def forges_everything(reply):
+    """Plays an unsigned zone at any name."""
+    reply.rcode, reply.flags, reply.authority, reply.additional = 0, AA, [], []
+    reply.answer = [forged(reply.name)] if reply.kind == "A" else []
+
+
+def family_of(reply):
+    """Returns the names of the zones whose records a forger near this zone has."""
+    top = reply.zone.rpartition("chaos")[2]
+    return [name for name in RECORDS if name.endswith("chaos" + top) or name in (".", "sec.", "nsec3-0.sec.")]
+
+
+def ancestors_of(name):
+    """Returns the name, the names above it, and the wildcards that may answer for it."""
+    found = [name]
+    while found[-1] != ".":
+        found.append(parent_of(found[-1]))
+    return found + [f"*.{one}".rstrip(".") + "." for one in found[1:]]
+
+
+def proof_about(zone, name):
+    """Returns the proof of a signed zone whose owner is the name, or whose span has it."""
+    records = RECORDS[zone]
+    if isinstance(ZONES[zone].denial, Nsec3):
+        hashes = sorted(one.name for one in records if one.type == "NSEC3")
+        own = hash_label(nsec3_hash(name, ZONES[zone].denial)) + "."
+        return signed(zone, max((one for one in hashes if one[:33] <= own), default=hashes[-1]), "NSEC3")
+    owners = sorted((one.name for one in records if one.type == "NSEC"), key=label_order)
+    return signed(zone, max((one for one in owners if label_order(one) <= label_order(name)), key=label_order,
+                            default=owners[-1]), "NSEC")
+
+
+def forged_proof(zone, name, rng):
+    """Returns a proof that says what the forger wants, with the signature of another one."""
+    kind = "NSEC3" if isinstance(ZONES[zone].denial, Nsec3) else "NSEC"
+    types = bitmap(rng.choice([["NS"], ["NS", "RRSIG", "NSEC"], ["TXT", "RRSIG", "NSEC"]]))
+    if kind == "NSEC":
+        owner, data = name, pack_name("zzzz." + name) + types
+    else:
+        own = nsec3_hash(name, ZONES[zone].denial)
+        salt = ZONES[zone].denial.salt
+        after = (int.from_bytes(own, "big") + 1).to_bytes(20, "big")
+        owner = hash_label(own) + "." + zone
+        data = bytes([1, 1, 0, ZONES[zone].denial.iterations, len(salt)]) + salt + b"\x14" + after + types
+    sample = next(one for one in RECORDS[zone] if one.type == "RRSIG" and covered_type(one) == type_number(kind))
+    return [Record(owner, kind, 300, generic(data)), sample._replace(name=owner)]
+
+
+def family_proofs(reply, rng):
+    """Returns proofs of the zones around this one: all that one of them says about the name, a forged one, or any."""
+    zone = rng.choice([one for one in family_of(reply) if ZONES[one].keys])
+    if rng.random() < 0.6:
+        found = [proof_about(zone, name) for name in ancestors_of(reply.name) if is_at_or_below(name, zone)]
+        return [one for proof in found[:6] for one in proof]
+    if rng.random() < 0.5:
+        return forged_proof(zone, rng.choice(ancestors_of(reply.name)[:2]), rng)
+    found = []
+    for _ in range(rng.randint(0, 4)):
+        names = sorted({(one.name, one.type) for one in RECORDS[zone] if one.type in PROOFS})
+        found += signed(zone, *rng.choice(names))
+    return found
+
+
+def family_soa(reply, rng):
+    zone = rng.choice(family_of(reply))
+    return signed(zone, zone, "SOA")
+
+
+def hide_drop_ds(reply, rng):
+    reply.answer, reply.authority = without(reply.answer, ["DS"]), without(reply.authority, ["DS"])
+
+
+def hide_swap_proofs(reply, rng):
+    reply.authority = without(reply.authority, PROOFS | {"DS"}) + family_proofs(reply, rng)
+
+
+def hide_deny(reply, rng):
+    reply.rcode, reply.answer = rng.choice([0, NXDOMAIN]), []
+    reply.authority = family_soa(reply, rng) + family_proofs(reply, rng)
+    reply.flags |= AA
+
+
+def hide_redirect(reply, rng):
+    """Refers to the servers of the forger, at the child or at a name nearby."""
+    cut = rng.choice([one for one in (reply.name, parent_of(reply.name), reply.zone) if one != "."])
+    reply.rcode, reply.answer, reply.flags = 0, [], 0
+    reply.authority = [Record(cut, "NS", 300, "ns1.forger."), *family_proofs(reply, rng)]
+    reply.additional = [Record("ns1.forger.", "A", 300, LIAR_IPS["forger."])]
+
+
+def hide_servers(reply, rng):
+    """Keeps the referral, but sends the glue of the forger."""
+    reply.additional = [one._replace(data=LIAR_IPS["forger."]) if one.type == "A" else one for one in reply.additional]
+    reply.authority = without(reply.authority, rng.choice([[], ["DS"], PROOFS]))
+
+
+def hide_alias(reply, rng):
+    reply.rcode, reply.authority, reply.flags = 0, family_proofs(reply, rng), AA
+    target = rng.choice(["www.unsigned.sec.", "www." + rng.choice(family_of(reply)).lstrip("."), "x." + reply.name])
+    reply.answer = [Record(reply.name, "CNAME", 300, target)]
+    if rng.random() < 0.5:
+        reply.answer.append(forged(target))
+
+
+def hide_dname(reply, rng):
+    reply.rcode, reply.authority, reply.flags = 0, family_proofs(reply, rng), AA
+    owner = parent_of(reply.name)
+    if owner != ".":
+        reply.answer = [Record(owner, "DNAME", 300, "unsigned.sec."),
+                        Record(reply.name, "CNAME", 300, reply.name.partition(".")[0] + ".unsigned.sec.")]
+
+
+def hide_forge(reply, rng):
+    reply.rcode, reply.flags, reply.authority = 0, AA, family_proofs(reply, rng)
+    reply.answer = [forged(reply.name)] if reply.kind == "A" else []
+
+
+def hide_strip(reply, rng):
+    reply.answer, reply.authority = without(reply.answer, ["RRSIG"]), reply.authority
+    reply.answer = [one for one in reply.answer if one.type != "RRSIG"]
+    reply.authority = [one for one in reply.authority if one.type != "RRSIG"] if rng.random() < 0.5 else reply.authority
+
+
+def hide_replay(reply, rng):
+    """Answers with a signed RRset of this type from a zone nearby, under this name."""
+    zone = rng.choice(family_of(reply))
+    names = sorted({one.name for one in RECORDS[zone] if one.type in (reply.kind, "CNAME", "DNAME")})
+    if names:
+        name = rng.choice(names)
+        found = [one for kind in {reply.kind, "CNAME", "DNAME"} for one in signed(zone, name, kind)]
+        reply.rcode, reply.flags = 0, AA
+        reply.answer = [one._replace(name=reply.name) for one in found] if rng.random() < 0.7 else found
+        reply.authority = family_proofs(reply, rng)
+
+
+HIDES = [found for name, found in list(globals().items()) if name.startswith("hide_")]
+
+
+def hides_children_at_random(reply):
+    """Changes answers about children, and now and then others. Keys stay as they are."""
+    rng = random.Random(f"{SEED} {reply.zone} {reply.name} {reply.kind}")
+    if reply.kind == "DNSKEY" and reply.name == reply.zone or rng.random() < 0.65:
+        return
+    for _ in range(rng.choice([1, 1, 2])):
+        rng.choice(HIDES)(reply, rng)
+
+
+def forges_at_random(reply):
+    rng = random.Random(f"{SEED} {reply.zone} {reply.name} {reply.kind}")
+    if rng.random() < 0.5:
+        return
+    rng.choice([*HIDES, *HIDES, *CHANGES])(reply, rng)
+
+
 def lies_about_children(reply):
     """Plays a TLD server that hides that a child is signed, or that it is not signed."""
     for child in ("noproof.lies.", "hiddends.lies.", "childds.lies."):
         if is_at_or_below(reply.name, child):
-            hide_ds(reply, child)
+            conceal_ds(reply, child)
 
 
-def hide_ds(reply, child):
+def conceal_ds(reply, child):
     reply.answer, proofs = without(reply.answer, ["DS"]), []
     reply.authority = without(reply.authority, ["DS", "NSEC"])
     if child == "childds.lies.":

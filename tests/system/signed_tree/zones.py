@@ -67,6 +67,7 @@ class Zone:
     lie: str | None = None
     tool: str | None = None
     second: str | None = None  # another address at which the zone is served
+    server: str | None = None  # the name of the server, if it is in another zone
 
     @property
     def parent(self):
@@ -84,7 +85,9 @@ class Zone:
 def records_of(zone, delegations=()):
     """Returns the records of a zone before it is signed."""
     text, own = SOA, zone.name
-    if own != ".":
+    if zone.server:
+        text += f"@ 3600 NS {zone.server}\n"
+    elif own != ".":
         text += f"@ 3600 NS ns1\nns1 3600 A {zone.address}\n"
         if zone.second:
             text += f"@ 3600 NS ns2\nns2 3600 A {zone.second}\n"
@@ -244,6 +247,27 @@ def prepare_compact(signed):
         signed.extra[label] = signed.signed([signed.nsec(owner, f"\0.{owner}", types)])
 
 
+def without_ttl(signed):
+    """Every RRset of the zone, its keys among them, has the TTL 0."""
+    kinds = {(one.name, one.type) for one in signed.records if one.type != "RRSIG"}
+    signed.records = [one._replace(ttl=0) for one in signed.records if one.type != "RRSIG"]
+    for name, kind in sorted(kinds):
+        if signed.is_signed(name, kind):
+            signed.sign(name, kind)
+
+
+def soon(signed):
+    """The signature of www begins in half an hour, and that of words ended half an hour ago."""
+    now = signed.validity[0] + 86400
+    signed.resign("www", "A", validity=(now + 1800, now + 30 * 86400))
+    signed.resign("words", "TXT", validity=(now - 30 * 86400, now - 1800))
+
+
+def flip_ns(signed):
+    signed.flip("@", "NS")
+    signed.flip("ns1", "A")
+
+
 # ---- keys with peculiarities ----
 
 
@@ -278,6 +302,34 @@ def with_tag(tag, **more):
             key.flags = flags
             if key.tag == tag:
                 return key
+
+
+def colliding_ksk():
+    """Returns a KSK and a ZSK with the same tag."""
+    key = Key(13, KSK, "keys")
+    return [key, with_tag(key.tag)]
+
+
+def revoked_and_new():
+    """Returns a revoked key and its successor. Both sign the key set (RFC 5011 section 2.1)."""
+    return [Key(13, KSK | REVOKE, "keys"), Key(13, KSK, "keys"), Key(13, ZSK, "data")]
+
+
+def with_next_zsk():
+    return [*pair(), Key(13, ZSK, "nothing")]
+
+
+def with_two_zsks():
+    return [*pair(), Key(13, ZSK, "data")]
+
+
+def with_two_ksks():
+    return [*pair(), Key(13, KSK, "keys")]
+
+
+def hidden_second_algorithm():
+    """Returns the keys of a zone that already signs with a new algorithm, whose key it does not publish yet."""
+    return [*csk(), Key(15, KSK, "all", is_published=False)]
 
 
 def same_tags():
@@ -320,7 +372,21 @@ MOODY, HALF_MOODY = "moody.sec.", "halfmoody.sec."
 ROLLING = [f"roll{number}.sec." for number in range(4)]
 BRIEF = ["brief0.sec.", "brief1.sec."]
 
+STAIRS = [".".join(f"s{step}" for step in range(last, 0, -1)) + ".sec." for last in range(1, 7)]  # at one server
+
+# Servers that are sloppy, but right: {beginning of their zones: behaviour}
+SLOPPY = {"shuffled": "shuffles", "oldsigs": "adds-old-signatures", "upper": "shouts", "nosoa": "omits-soa",
+          "nocname": "omits-made-cname", "first": "omits-targets", "more": "adds-answers", "above": "adds-parent-proofs"}
+
 CHAOS = 12  # the number of zones with random changes in their answers
+CHAOS_PARENTS = 6  # the number of those with children whose answers are changed, too
+
+
+
+def hash_names(zone):
+    """Returns records whose owners are also those of NSEC3 records of the zone (salt: none)."""
+    return "".join(f"{hash_label(nsec3_hash(name, Nsec3(0)))} 300 A 192.0.2.80\n" for name in (zone, f"www.{zone}"))
+
 
 ROOT = "top 300 TXT \"a name in the root zone\"\n"
 SEC = "nic 300 TXT \"a name in the zone sec\"\n*.star 300 TXT \"a wildcard in the zone sec\"\n"
@@ -339,6 +405,7 @@ dinsecure 300 DNAME unsigned.sec.
 dbogus 300 DNAME flip.sec.
 """
 UNSIGNED = COMMON + """\
+hop 300 CNAME tosecure.cross.sec.
 tosecure 300 CNAME www.nsec-13.sec.
 tobogus 300 CNAME www.flip.sec.
 dbogus 300 DNAME flip.sec.
@@ -351,6 +418,31 @@ held 300 TXT "held"
 *.sub 300 CNAME www
 a.b.c 300 A 192.0.2.71
 _tcp.c 300 A 192.0.2.72
+"""
+STARS = """\
+www 300 A 192.0.2.80
+sub.*.empty 300 A 192.0.2.71
+*.*.nested 300 A 192.0.2.72
+*.cut.*.wide 300 A 192.0.2.73
+*.wide 300 TXT "wide"
+*.chain 300 CNAME x.next
+*.next 300 CNAME www
+*.away 300 CNAME www.unsigned.sec.
+*.bad 300 CNAME www.flip.sec.
+*.lost 300 CNAME absent.www
+"""
+APEX_DNAME = "@ 300 DNAME new.nsec-13.sec.\n@ 300 TXT \"apex\"\n"
+HOPS = COMMON + """\
+hop1 300 CNAME hop.unsigned.sec.
+hop2 300 CNAME www.moved.nsec3-0.sec.
+hop3 300 CNAME any.also.nsec3-out.sec.
+hop4 300 CNAME any.wild.nsec3-out.sec.
+hop5 300 CNAME tosecure.cross.sec.
+hop6 300 CNAME tobogus.cross.sec.
+hop7 300 CNAME www.dinsecure.cross.sec.
+hop8 300 CNAME zzz.opt.
+hop9 300 CNAME www.alg200.sec.
+up 300 CNAME top.
 """
 DEEP = """\
 www 300 A 192.0.2.80
@@ -407,6 +499,33 @@ ALL = [
     Zone("raised.sec.", lie="raises-ttl"),
     Zone("forged.sec.", lie="forges-cname"),
     Zone("compact.sec.", damage=prepare_compact, lie="compact-denial"),
+    Zone("twice.sec.", lie="sends-twice"),
+    Zone("twice3.sec.", denial=Nsec3(0), lie="sends-twice"),
+    *(Zone(f"{name}{number}.sec.", denial=(NSEC, Nsec3(0))[number], lie=lie)
+      for name, lie in SLOPPY.items() for number in (0, 1)),
+    Zone("salt1.sec.", denial=Nsec3(0, b"\0")),
+    Zone("salt255.sec.", denial=Nsec3(1, bytes(range(255)))),
+    Zone("hash.sec.", COMMON + hash_names("hash.sec."), denial=Nsec3(0)),
+    Zone("stars.sec.", STARS),
+    Zone("stars3.sec.", STARS, denial=Nsec3(0)),
+    Zone("hops.sec.", HOPS),
+    Zone("apexdname.sec.", APEX_DNAME, server="ns1.cross.sec."),
+    Zone("apexdname3.sec.", APEX_DNAME, denial=Nsec3(0), server="ns1.cross.sec."),
+    Zone("ttl0.sec.", damage=without_ttl),
+    Zone("ttl03.sec.", denial=Nsec3(0), damage=without_ttl),
+    Zone("skew.sec.", damage=soon),
+    Zone("flipns.sec.", damage=flip_ns),
+    Zone("collideksk.sec.", keys=colliding_ksk),
+    Zone("revokedandnew.sec.", keys=revoked_and_new, ds=of_all_keys),
+    Zone("nextzsk.sec.", keys=with_next_zsk),
+    Zone("twozsks.sec.", keys=with_two_zsks),
+    Zone("twoksks.sec.", keys=with_two_ksks, ds=lambda zone, keys: ds_records(zone, keys[:1])),
+    Zone("newalg.sec.", keys=hidden_second_algorithm, ds=lambda zone, keys: ds_records(zone, keys[:1])),
+    *(Zone(name, denial=(NSEC, Nsec3(0))[number % 2]) for number, name in enumerate(STAIRS)),
+    Zone("ent3.sec.", denial=Nsec3(0, b"", True), plant="other"),
+    Zone("bare.ent.ent3.sec.", keys=None, ds=None, plant="other"),
+    Zone("island.ent.ent3.sec.", ds=None, plant="other"),
+    Zone("signed.below.ent3.sec.", plant="other"),
     Zone(MOODY, lie="right"),
     Zone(HALF_MOODY, denial=Nsec3(0), lie="right", second=LEAF_IP),
     *(Zone(name, denial=(NSEC, Nsec3(0))[number % 2]) for number, name in enumerate(ROLLING)),
@@ -496,6 +615,15 @@ ALL = [
     Zone("othernsec3.sec.", denial=Nsec3(0), lie="denies-with-other-zone"),
     *(Zone(f"chaos{number}.sec.", denial=(NSEC, Nsec3(0))[number % 2], lie="changes-at-random")
       for number in range(CHAOS)),
+    *(Zone(f"chaos{number}.", COMMON, denial=(NSEC, Nsec3(0), Nsec3(0, b"", True))[number % 3], plant="tld",
+           lie="hides-children-at-random") for number in range(CHAOS_PARENTS)),
+    *(Zone(f"signed.chaos{number}.", denial=(NSEC, Nsec3(0))[number // 3 % 2], lie="forges-at-random")
+      for number in range(CHAOS_PARENTS)),
+    *(Zone(f"x.ent.chaos{number}.", denial=(NSEC, Nsec3(0))[number % 2], lie="forges-at-random")
+      for number in range(CHAOS_PARENTS)),
+    *(Zone(f"below.signed.chaos{number}.", lie="forges-at-random") for number in range(CHAOS_PARENTS)),
+    *(Zone(f"bare.chaos{number}.", keys=None, ds=None) for number in range(CHAOS_PARENTS)),
+    Zone("forger.", "", None, ds=None, plant="tld", lie="forges-everything"),
     Zone("noproof.lies.", COMMON, None, ds=None),
     Zone("hiddends.lies."),
     Zone("childds.lies."),

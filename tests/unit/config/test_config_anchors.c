@@ -272,6 +272,36 @@ static void test_a_file_of_the_root_replaces_the_builtin_anchors(void **state)
     unlink(file_path);
 }
 
+#define REVOKED(zone)                                                                              \
+    "; autotrust trust anchor file\n;;REVOKED\n;;id: " zone " 1\n" zone " IN DNSKEY 385 3 13 "     \
+    "mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ== "    \
+    ";;state=4 [ REVOKED ] ;;count=0\n"
+
+static void test_a_zone_whose_keys_were_revoked_has_no_anchor(void **state)
+{
+    (void)state;
+    char warning[512];
+    write_file(REVOKED("."), 0600);
+    struct config *config = load_with_file(file_path, "");
+    assert_string_equal(errors_text, "");
+    assert_null(find_anchor(config, "com"));
+    assert_true(config->keeps_anchors);
+    snprintf(warning, sizeof(warning),
+             "f:1:25: warning: %s says that all keys of . were revoked, so the zone has no trust "
+             "anchor; replace the file by one with the zone's current anchor\n",
+             file_path);
+    struct span said = buf_span(&config->warnings);
+    assert_int_equal(said.len, strlen(warning));
+    assert_memory_equal(said.data, warning, said.len);
+    config_free(config);
+    unlink(file_path);
+    write_file(REVOKED("island.example."), 0600);
+    config = load_with_file(file_path, "");
+    assert_true(name_is_root(find_anchor(config, "x.island.example")->zone));
+    config_free(config);
+    unlink(file_path);
+}
+
 static void test_a_file_that_cannot_be_read_whole_is_an_error(void **state)
 {
     (void)state;
@@ -339,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_names_are_given_once),
         cmocka_unit_test(test_a_file_of_another_zone_leaves_the_builtin_root),
         cmocka_unit_test(test_a_file_of_the_root_replaces_the_builtin_anchors),
+        cmocka_unit_test(test_a_zone_whose_keys_were_revoked_has_no_anchor),
         cmocka_unit_test(test_a_file_that_cannot_be_read_whole_is_an_error),
         cmocka_unit_test(test_anchors_without_effect_get_a_warning),
         cmocka_unit_test(test_anchors_of_unknown_algorithms_get_a_warning),

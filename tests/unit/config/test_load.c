@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit/config/config_text.h"
@@ -287,14 +289,23 @@ static void test_a_file_that_cannot_be_read_is_an_error(void **state)
     expect_load_error("/nonexistent/nailup.yaml",
                       "/nonexistent/nailup.yaml:1:1: error: file: cannot be read: No such file or "
                       "directory\n");
-    expect_load_error("/", "/:1:1: error: file: cannot be read: Is a directory\n");
 }
 
-static void test_a_file_without_end_is_too_large(void **state)
+static void test_only_a_regular_file_is_read(void **state)
 {
     (void)state;
-    expect_load_error("/dev/zero",
-                      "/dev/zero:1:1: error: file: is larger than 33554432 bytes; shorten it\n");
+    char folder[] = "/tmp/nailup-load-XXXXXX", path[64], line[160];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/pipe", folder);
+    snprintf(line, sizeof(line), "%s:1:1: error: file: is not a regular file\n", path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(60); /* a blocked open() ends the test */
+    expect_load_error(path, line);
+    alarm(0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    expect_load_error("/", "/:1:1: error: file: is not a regular file\n");
+    expect_load_error("/dev/zero", "/dev/zero:1:1: error: file: is not a regular file\n");
 }
 
 static void test_a_file_of_the_largest_size_loads(void **state)
@@ -328,7 +339,7 @@ int main(void)
         cmocka_unit_test(test_thousands_of_zones_load),
         cmocka_unit_test(test_a_file_loads),
         cmocka_unit_test(test_a_file_that_cannot_be_read_is_an_error),
-        cmocka_unit_test(test_a_file_without_end_is_too_large),
+        cmocka_unit_test(test_only_a_regular_file_is_read),
         cmocka_unit_test(test_a_file_of_the_largest_size_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,7 +121,7 @@ static void test_words_of_the_option_worker(void **state)
     assert_true(shape_is_worker("0") && shape_is_worker("1023") && shape_is_worker("all") &&
                 shape_is_worker("sum"));
     assert_false(shape_is_worker("") || shape_is_worker("-1") || shape_is_worker("12345") ||
-                 shape_is_worker("1x") || shape_is_worker("none"));
+                 shape_is_worker("1x") || shape_is_worker("none") || shape_is_worker("01"));
 }
 
 int main(void)

@@ -127,7 +127,7 @@ static inline struct verify_job next_job(void)
 {
     static uint64_t number, last = UINT64_MAX / 2;
     number = script_job ? script_job : ++last;
-    return (struct verify_job){.algorithm = 14, .data = span_of(&number, sizeof(number))};
+    return (struct verify_job){.algorithm = 14, .signature = span_of(&number, sizeof(number))};
 }
 
 void validation_next(struct validation *validation, const struct validation_view *view,

@@ -353,6 +353,37 @@ static int tear_down(void **state)
     return 0;
 }
 
+static void test_a_response_without_aliases_is_plain(void **state)
+{
+    (void)state;
+    struct plain_response plain;
+    struct response copy;
+    assert_string_equal(
+        classified(WWW, HEADER_AA | RCODE_NXDOMAIN, (struct sections){.authority = {SOA}}),
+        "nxdomain");
+    assert_true(response_to_plain(&plain, &response));
+    response_from_plain(&copy, &plain);
+    assert_int_equal(copy.kind, RESPONSE_NXDOMAIN);
+    assert_int_equal(copy.rcode, RCODE_NXDOMAIN);
+    assert_true(copy.has_soa);
+    assert_int_equal(copy.soa_ttl, 60);
+    assert_int_equal(copy.soa.rdata_offset, response.soa.rdata_offset);
+    assert_int_equal(copy.chain.hops, 0);
+    assert_int_equal(copy.chain.end, ALIAS_NOTHING);
+    assert_ptr_equal(copy.chain.name.wire, response.chain.name.wire);
+    assert_int_equal(copy.chain.name.len, response.chain.name.len);
+}
+
+static void test_a_response_with_an_alias_is_not_plain(void **state)
+{
+    (void)state;
+    struct plain_response plain;
+    struct sections alias = {
+        .answer = {"www.example.com. CNAME web.example.com.", "web.example.com. A 192.0.2.1"}};
+    assert_string_equal(classified(WWW, HEADER_AA, alias), "answer");
+    assert_false(response_to_plain(&plain, &response));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +408,8 @@ int main(void)
         cmocka_unit_test(test_error_rcodes_keep_their_kind),
         cmocka_unit_test(test_a_cname_answers_its_own_question_though_its_target_does_not_exist),
         cmocka_unit_test(test_a_forwarders_referral_stays_a_referral),
+        cmocka_unit_test(test_a_response_without_aliases_is_plain),
+        cmocka_unit_test(test_a_response_with_an_alias_is_not_plain),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

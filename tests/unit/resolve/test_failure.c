@@ -93,7 +93,7 @@ static void test_the_failure_of_a_subtask_keeps_its_reasons(void **state)
     (void)state;
     uint8_t wire[HEADER_LEN];
     struct answer answer = failed_answer(wire);
-    struct failure failure = failure_of_answer(&answer);
+    struct failure failure = failure_of_answer(&answer, answer.stored_at);
     assert_int_equal(failure.rcode, RCODE_SERVFAIL);
     assert_int_equal(failure.ede_count, 2);
     assert_int_equal(failure.ede[0], EDE_DNSSEC_BOGUS);
@@ -104,6 +104,20 @@ static void test_the_failure_of_a_subtask_keeps_its_reasons(void **state)
     assert_true(failure.cache);
 }
 
+static void test_a_failure_ends_with_its_cause(void **state)
+{
+    (void)state;
+    uint8_t wire[HEADER_LEN];
+    struct answer answer = failed_answer(wire);
+    answer.stored_at = 7000000;
+    answer.ttl_s = 5;
+    assert_int_equal(failure_of_answer(&answer, 7000000).ttl_max_s, 5);
+    assert_int_equal(failure_of_answer(&answer, 10999999).ttl_max_s, 2);
+    assert_int_equal(failure_of_answer(&answer, 11999999).ttl_max_s, 1);
+    assert_int_equal(failure_of_answer(&answer, 12000000).ttl_max_s, 1); /* RFC 9520: at least */
+    assert_int_equal(failure_of_answer(&answer, 6999999).ttl_max_s, 5);  /* another loop's clock */
+}
+
 static void test_a_failure_that_is_not_kept_stays_so(void **state)
 {
     (void)state;
@@ -111,7 +125,7 @@ static void test_a_failure_that_is_not_kept_stays_so(void **state)
     struct answer answer = failed_answer(wire);
     answer.ttl_s = 0;
     answer.security = SECURITY_UNCHECKED;
-    struct failure failure = failure_of_answer(&answer);
+    struct failure failure = failure_of_answer(&answer, answer.stored_at);
     assert_false(failure.cache);
     assert_false(failure.is_bogus);
 }
@@ -124,6 +138,7 @@ int main(void)
         cmocka_unit_test(test_a_better_reason_keeps_its_place),
         cmocka_unit_test(test_a_long_name_is_cut),
         cmocka_unit_test(test_the_failure_of_a_subtask_keeps_its_reasons),
+        cmocka_unit_test(test_a_failure_ends_with_its_cause),
         cmocka_unit_test(test_a_failure_that_is_not_kept_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

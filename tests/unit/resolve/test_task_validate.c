@@ -970,6 +970,25 @@ static void test_idle_workers_and_important_zones_have_no_share(void **state)
     assert_int_equal(count_refused("deep.test", true), 0); /* the name is below a configured zone */
 }
 
+/* The process is stopped, or the machine sleeps, during a verification. */
+static void test_a_pause_is_not_billed_to_a_zone(void **state)
+{
+    (void)state;
+    struct client first = {0}, second = {0};
+    script_signer = "deep.com";
+    verify_loop = loop;
+    verify_us = 10 * US_PER_S;
+    client_ask(&first, "a.deep.com", 0);
+    answer(0, 0, (struct sections){.answer = {"a.deep.com. 300 IN A 192.0.2.1"}});
+    assert_true(first.ad);
+    fake_loop_advance(loop, US_PER_MS);
+    fake_loop_set_saturated(loop, true);
+    verify_us = 80;
+    client_ask(&second, "b.deep.com", 0);
+    answer(1, 0, (struct sections){.answer = {"b.deep.com. 300 IN A 192.0.2.1"}});
+    assert_true(second.ad);
+}
+
 /* ---- aliases ---- */
 
 #define ALIAS                                                                                      \
@@ -1240,6 +1259,7 @@ int main(void)
         YES(test_the_signatures_of_one_zone_have_a_share_of_a_busy_worker),
         YES(test_a_known_signature_needs_no_share),
         YES(test_idle_workers_and_important_zones_have_no_share),
+        YES(test_a_pause_is_not_billed_to_a_zone),
         YES(test_a_chain_is_as_secure_as_its_weakest_part),
         YES(test_a_bogus_alias_is_not_followed),
         YES(test_an_alias_to_a_bogus_name_fails_for_its_reason),

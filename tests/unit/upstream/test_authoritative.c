@@ -143,6 +143,29 @@ static void test_authoritative_question_that_prefers_streams_goes_on_by_datagram
     world_close(&zone.world);
 }
 
+static void test_authoritative_question_that_expects_a_large_answer_opens_no_stream(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker first, second, third;
+    open_zone(&zone);
+    struct fake_peer *peer = add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    ask_as(&zone, &first, (struct exchange_question){.expects_large = true});
+    assert_int_equal(first.result, ASKER_ANSWERED);
+    assert_false(first.over_stream);
+    assert_int_equal(fake_server_dials(fake_peer_server(peer)), 0);
+
+    fake_peer_set(peer, truncates_udp, NULL);
+    ask_zone(&zone, &second);
+    assert_true(second.over_stream);
+    ask_as(&zone, &third, (struct exchange_question){.expects_large = true});
+    assert_true(third.over_stream);
+    assert_int_equal(fake_server_dials(fake_peer_server(peer)), 1);
+    assert_int_equal(zone.world.stats.upstream_queries_udp, 2);
+    assert_int_equal(zone.world.stats.upstream_large_queries, 1);
+    world_close(&zone.world);
+}
+
 /* All exchanges of a question share its budget. */
 static void test_authoritative_questions_keep_to_their_common_budget(void **state)
 {
@@ -644,6 +667,10 @@ static void test_authoritative_failure_tells_of_servers_that_were_not_asked(void
     ask_but(&zone, &asker, (struct exchange_question){.useless_max = 6}, RCODE_REFUSED);
     assert_int_equal(asker.result, ASKER_FAILED);
     assert_false(asker.failure.left_some);
+    ask_but(&zone, &asker, (struct exchange_question){.useless_max = 5, .doubtful = 1},
+            RCODE_REFUSED);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_false(asker.failure.left_some);
     world_close(&zone.world);
 }
 
@@ -663,6 +690,7 @@ int main(void)
         cmocka_unit_test(test_authoritative_servers_are_not_asked_for_recursion),
         cmocka_unit_test(test_authoritative_question_that_prefers_streams_takes_one_first),
         cmocka_unit_test(test_authoritative_question_that_prefers_streams_goes_on_by_datagram),
+        cmocka_unit_test(test_authoritative_question_that_expects_a_large_answer_opens_no_stream),
         cmocka_unit_test(test_authoritative_questions_keep_to_their_common_budget),
         cmocka_unit_test(test_authoritative_question_without_a_reader_sends_one_silent_query),
         cmocka_unit_test(test_authoritative_zone_with_one_dead_server_answers_at_first_contact),

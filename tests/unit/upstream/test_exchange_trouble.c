@@ -268,8 +268,9 @@ static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
 {
     (void)state;
     enum upstream_fallback fallbacks[] = {UPSTREAM_FALLBACK_UDP, UPSTREAM_FALLBACK_NONE};
-    /* The TLS server's answer time over UDP is unknown, because its sibling has it. */
-    int noticed = WORLD_STREAM == FAKE_TLS ? 100 : 20;
+    /* The queries of the time before that, some of which go to the vanished server by chance. The
+     * TLS server's answer time over UDP is unknown, because its sibling has it. */
+    int noticed = WORLD_STREAM == FAKE_TLS ? 100 : 50;
     for (int way = 0; way < 2; way++) {
         static struct asker askers[300];
         struct asker asker;
@@ -355,13 +356,14 @@ static void test_exchange_a_server_back_over_udp_alone_is_found(void **state)
     world_peer(&f.world, "10.1.1.2@53", NULL, NULL);
     group[0] = f.upstream;
     group[1] = world_upstream(&f.world, "10.1.1.2@53", &udp);
-    for (int i = 0; i < 100; i++) {
+    /* After its first silence, few queries choose this server. */
+    for (int i = 0; i < 3000 && !upstream_is_ill(f.upstream); i++) {
         ask_group(&asker, &f.world, "www.example", group, 2);
         fake_loop_advance(f.world.loop, S);
     }
     assert_true(upstream_is_ill(f.upstream));
     fake_server_set_udp(fake_peer_server(f.peer), FAKE_UDP_DELIVER);
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 3000 && (upstream_is_ill(f.upstream) || i < 30); i++) {
         ask_group(&asker, &f.world, "www.example", group, 2);
         fake_loop_advance(f.world.loop, S);
         assert_int_equal(asker.result, ASKER_ANSWERED);

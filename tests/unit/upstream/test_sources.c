@@ -358,7 +358,7 @@ static void test_a_query_leaves_from_the_address_that_works(void **state)
 {
     (void)state;
     static const enum err whys[] = {ERR_ADDRESS_UNKNOWN, ERR_UNREACHABLE, ERR_PERMISSION,
-                                    ERR_INVALID};
+                                    ERR_INVALID, ERR_NO_PORT};
     for (unsigned i = 0; i < ARRAY_LEN(whys); i++) {
         struct fixture f;
         warnings = notices = 0;
@@ -405,6 +405,24 @@ static void test_a_query_in_line_says_nothing_of_its_address_or_its_server(void 
     assert_true(f.world.stats.upstream_source_failures > failures);
     assert_int_equal(notices, 0);
     assert_int_equal(upstream_health(f.upstream, false)->silences, 0);
+    fixture_close(&f);
+}
+
+/* The server has no part in a lack of ports. */
+static void test_a_query_in_line_without_a_port_says_nothing_of_its_server(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    fixture_open(&f, "10.9.9.1", upstream_options_default);
+    break_source(&f, "10.9.9.1", ERR_NO_PORT);
+    fake_net_queue_queries(f.world.net, 1, 10 * MS);
+    ask(&asker, &f.world, "www.example", f.upstream);
+    fake_loop_advance(f.world.loop, 100 * MS);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_int_equal(f.seen.asked, 0);
+    assert_int_equal(upstream_health(f.upstream, false)->silences, 0);
+    assert_int_equal(warnings, 0);
     fixture_close(&f);
 }
 
@@ -548,6 +566,7 @@ int main(void)
         WATCHED(test_a_burst_keeps_its_address),
         WATCHED(test_a_query_leaves_from_the_address_that_works),
         WATCHED(test_a_query_in_line_says_nothing_of_its_address_or_its_server),
+        WATCHED(test_a_query_in_line_without_a_port_says_nothing_of_its_server),
         WATCHED(test_a_query_in_line_without_its_address_is_sent_again),
         WATCHED(test_each_address_has_its_own_cookie),
         WATCHED(test_a_rejected_cookie_is_asked_again_from_its_address),

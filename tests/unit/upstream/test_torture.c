@@ -238,6 +238,7 @@ static void start_exchange(struct torture *torture, struct tortured *tortured)
                      ERR_OK);
     question.question.type = RRTYPE_A;
     question.question.cls = RRCLASS_IN;
+    question.expects_large = draw(torture, 2);
     tortured->torture = torture;
     tortured->asked = true;
     tortured->asked_at = loop_now(torture->world.loop);

@@ -509,9 +509,44 @@ static void test_a_file_keeps_ds_records_whose_keys_were_not_seen(void **state)
     buf_deinit(&text);
 }
 
-static void test_the_file_of_a_revoked_zone_is_refused(void **state)
+/* The name of the zone is given without its final dot, which is written. */
+static void test_a_zone_whose_name_cannot_be_read_again_is_refused(void **state)
 {
     (void)state;
+    static const char labels[] = ".bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+                                 ".cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+                                 ".dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd";
+    struct anchor_file_problem problem;
+    static struct anchor_point back;
+    char text[512], name[256];
+    for (int letters = 50; letters <= 51; letters++) {
+        snprintf(name, sizeof(name), "%.*s\\;%s.eeeeeeeeeeeeeeeee", letters,
+                 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", labels);
+        assert_int_equal(strlen(name), 253 + (letters - 50));
+        int len = snprintf(text, sizeof(text), "%s IN DS 20326 89 68 26ACB0\n", name);
+        enum err err =
+            anchor_file_read_point(&back, span_of((const uint8_t *)text, (size_t)len), &problem);
+        assert_int_equal(err, letters == 50 ? ERR_OK : ERR_INVALID);
+        if (err)
+            assert_non_null(strstr(problem.sentence, "254 characters"));
+    }
+}
+
+static void expect_no_anchor(const struct anchor_point *of)
+{
+    struct anchors *anchors = anchors_new();
+    assert_int_equal(anchor_point_apply(of, anchors), ERR_OK);
+    assert_int_equal(anchors_count(anchors), 0);
+    anchors_free(anchors);
+}
+
+static void test_the_file_of_a_revoked_zone_has_no_anchor(void **state)
+{
+    (void)state;
+    static const char valid[] =
+        ";;REVOKED\nx.test. IN DNSKEY 257 3 13 "
+        "mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT"
+        "0rAK9iUzy1L53eKGQ== ;;state=2 [ VALID ]\n";
     struct buf text;
     struct anchor_file_problem problem;
     static struct anchor_point back;
@@ -521,9 +556,17 @@ static void test_the_file_of_a_revoked_zone_is_refused(void **state)
     fetch();
     buf_init(&text, ANCHOR_FILE_BYTES_MAX);
     assert_int_equal(anchor_file_write(&text, &point), ERR_OK);
-    assert_int_equal(anchor_file_read_point(&back, buf_span(&text), &problem), ERR_INVALID);
-    assert_non_null(strstr(problem.sentence, "revoked"));
+    assert_int_equal(anchor_file_read_point(&back, buf_span(&text), &problem), ERR_OK);
+    point.is_kept = true;
+    assert_true(back.is_revoked);
+    assert_memory_equal(&back, &point, sizeof(back));
+    expect_no_anchor(&back);
     buf_deinit(&text);
+    assert_int_equal(anchor_file_read_point(&back, span_of(valid, strlen(valid)), &problem),
+                     ERR_OK);
+    expect_no_anchor(&back);
+    assert_int_equal(anchor_file_read_point(&back, span_of(valid, 10), &problem), ERR_INVALID);
+    assert_non_null(strstr(problem.sentence, "revoked"));
 }
 
 int main(void)
@@ -551,7 +594,8 @@ int main(void)
         cmocka_unit_test(test_times_follow_the_ttl_and_the_signatures),
         cmocka_unit_test(test_a_file_brings_back_the_same_point),
         cmocka_unit_test(test_a_file_keeps_ds_records_whose_keys_were_not_seen),
-        cmocka_unit_test(test_the_file_of_a_revoked_zone_is_refused),
+        cmocka_unit_test(test_a_zone_whose_name_cannot_be_read_again_is_refused),
+        cmocka_unit_test(test_the_file_of_a_revoked_zone_has_no_anchor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,20 @@ static void test_sections_never_share_an_rrset(void **state)
     assert_null(rrsets_find(&zone.sets, SECTION_ANSWER, NAME("b"), RRTYPE_NS));
 }
 
+static void test_a_record_that_repeats_the_only_one_of_its_rrset_counts_once(void **state)
+{
+    (void)state;
+    ZONE_TEXT(&zone, "a. 60 IN NSEC c. A NSEC", SIG("a.", "NSEC"), "a. 60 IN NSEC c. A NSEC",
+              "www.a. 60 IN CNAME b.", "www.a. 60 IN CNAME B.", "www.a. 60 IN CNAME b.");
+    assert_int_equal(zone_text_set(&zone, RRTYPE_NSEC)->count, 1);
+    assert_int_equal(zone_text_set(&zone, RRTYPE_NSEC)->sig_count, 1);
+    assert_int_equal(zone_text_set(&zone, RRTYPE_CNAME)->count, 1);
+    ZONE_TEXT(&zone, "a. 60 IN NSEC c. A NSEC", "a. 60 IN NSEC d. A NSEC", "a. 60 IN NSEC c. NSEC",
+              "www.a. 60 IN CNAME b.", "www.a. 60 IN CNAME c.");
+    assert_int_equal(zone_text_set(&zone, RRTYPE_NSEC)->count, 3);
+    assert_int_equal(zone_text_set(&zone, RRTYPE_CNAME)->count, 2);
+}
+
 static void test_a_signature_without_records_is_a_set(void **state)
 {
     (void)state;
@@ -272,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_owners_are_compared_without_case),
         cmocka_unit_test(test_each_rrset_has_the_owner_of_its_first_record),
         cmocka_unit_test(test_sections_never_share_an_rrset),
+        cmocka_unit_test(test_a_record_that_repeats_the_only_one_of_its_rrset_counts_once),
         cmocka_unit_test(test_a_signature_without_records_is_a_set),
         cmocka_unit_test(test_records_after_their_signature_join_it),
         cmocka_unit_test(test_other_classes_are_passed_over),

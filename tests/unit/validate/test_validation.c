@@ -440,6 +440,9 @@ static void test_a_signer_beside_or_above_the_anchor_does_not_count(void **state
     (void)state;
     zones_secure("example.");
     zones_secure("other.");
+    ASSERT_BOGUS(judge_address(ADDRESS, SIG("www.example.", "A", "other.")),
+                 EDE_DNSSEC_INDETERMINATE);
+    zones_no_cut("www.example.", "example.");
     ASSERT_BOGUS(judge_address(ADDRESS, SIG("www.example.", "A", "other.")), EDE_DNSSEC_BOGUS);
     assert_null(strstr(zones.words, "other."));
 }
@@ -502,6 +505,21 @@ static void test_a_postponed_verification_is_offered_again(void **state)
                         "known example., ds example., keys example., later example., known "
                         "example., ds example., keys example., right example.");
     assert_int_equal(zones.units, VALIDATION_UNITS_MAX - algorithm_cost(13, 64));
+}
+
+/* The space is lost, but the first signature is not tried again. */
+static void test_the_second_signature_may_be_postponed(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones.known[zones.count - 2].is_cached = true; /* the keys of the zone */
+    struct sections sections = {
+        .answer = {ADDRESS, SIG("www.example.", "A", "example.", .is_wrong = true), GOOD_SIG}};
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.", sections);
+    zones.puts_off = zones.puts_off_after = 1;
+    assert_int_equal(zones_run(), SECURITY_SECURE);
+    assert_string_equal(zones.words, "known example., wrong example., later example., "
+                                     "known example., right example.");
 }
 
 /* On a busy worker, many other validations may take the turns. */
@@ -1430,6 +1448,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_signature_bounds_the_life, zones_setup),
         cmocka_unit_test_setup(test_the_verdict_says_when_the_first_signature_ends, zones_setup),
         cmocka_unit_test_setup(test_a_postponed_verification_is_offered_again, zones_setup),
+        cmocka_unit_test_setup(test_the_second_signature_may_be_postponed, zones_setup),
         cmocka_unit_test_setup(test_a_beginning_may_be_postponed, zones_setup),
         cmocka_unit_test_setup(test_a_verification_postponed_often_costs_no_more, zones_setup),
         cmocka_unit_test_setup(test_the_budget_ends_the_work, zones_setup),

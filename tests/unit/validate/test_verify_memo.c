@@ -51,6 +51,7 @@ static void test_each_part_counts(void **state)
         job_of("kez", "signed bytes", "signature"),
         job_of("key", "signed bytez", "signature"),
         job_of("key", "signed bytes", "signaturf"),
+        job_of("key", "signed bytes", "Signature"), /* its last bytes choose the same places */
         job_of("key", "signed bytess", "ignature"), /* one byte has moved to the other part */
         job_of("keys", "igned bytes", "signature"),
         job_of("", "signed bytes", "signature"),
@@ -66,8 +67,7 @@ static void test_a_key_counts_after_itself_and_after_others(void **state)
 {
     (void)state;
     static uint8_t key[2][1000] = {{1}, {2}};
-    struct verify_job usual = job_of("key", "other bytes", "signature");
-    add(&usual);
+    struct verify_job usual = job_of("key", "other bytes", "usual");
     for (size_t len = 1; len <= sizeof(key[0]); len++) {
         struct verify_job job = job_of("", "signed bytes", "signature"), other = job;
         job.key = span_of(key[0], len);
@@ -81,6 +81,7 @@ static void test_a_key_counts_after_itself_and_after_others(void **state)
         job.algorithm = 13;
         job.key.len--;
         assert_int_equal(knows(&job), len > 1); /* it was added in the turn before */
+        add(&usual);
         assert_true(knows(&usual));
         assert_false(knows(&other));
     }
@@ -94,16 +95,35 @@ static void test_the_places_are_bounded(void **state)
     enum { COUNT = 2 * VERIFY_MEMO_PLACES };
     for (unsigned i = 0; i < COUNT; i++) {
         struct verify_job job = job_of("key", "data", "signature");
-        job.data = span_of(&i, sizeof(i));
+        job.signature = span_of(&i, sizeof(i));
         add(&job);
         assert_true(knows(&job));
     }
     for (unsigned i = 0; i < COUNT; i++) {
         struct verify_job job = job_of("key", "data", "signature");
-        job.data = span_of(&i, sizeof(i));
+        job.signature = span_of(&i, sizeof(i));
         known += knows(&job);
     }
     assert_in_range(known, VERIFY_MEMO_PLACES / 2, VERIFY_MEMO_PLACES);
+}
+
+/* The last bytes of a signature choose its places, and a zone may choose these bytes. */
+static void test_equal_ends_of_signatures_share_few_places(void **state)
+{
+    (void)state;
+    struct verify_job job = job_of("key", "data", "");
+    char signature[] = "0 equal end";
+    unsigned known = 0;
+    for (signature[0] = 'a'; signature[0] <= 'z'; signature[0]++) {
+        job.signature = span_of(signature, strlen(signature));
+        add(&job);
+        assert_true(knows(&job));
+    }
+    for (signature[0] = 'a'; signature[0] <= 'z'; signature[0]++) {
+        job.signature = span_of(signature, strlen(signature));
+        known += knows(&job);
+    }
+    assert_int_equal(known, VERIFY_MEMO_WAYS);
 }
 
 static int begin(void **state)
@@ -128,6 +148,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_key_counts_after_itself_and_after_others, begin,
                                         end),
         cmocka_unit_test_setup_teardown(test_the_places_are_bounded, begin, end),
+        cmocka_unit_test_setup_teardown(test_equal_ends_of_signatures_share_few_places, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

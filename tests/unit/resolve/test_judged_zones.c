@@ -2,33 +2,34 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/recurse/sample.h"
 
-#include "resolve/insecure_zones.h"
+#include "resolve/judged_zones.h"
 
 enum { NOW = 5000000, SPACE = 3 };
 
-static struct insecure_zones zones;
+static struct judged_zones zones;
 
 static int init(void **state)
 {
     (void)state;
-    insecure_zones_init(&zones);
+    judged_zones_init(&zones);
     return 0;
 }
 
 static bool knows(const char *zone, uint64_t now)
 {
-    return insecure_zones_find(&zones, SPACE, NAME(zone), now) != NULL;
+    return judged_zones_find_insecure(&zones, SPACE, NAME(zone), now) != NULL;
 }
 
 static void test_a_zone_is_remembered_with_its_reason(void **state)
 {
     (void)state;
     assert_false(knows("example", NOW));
-    insecure_zones_add(&zones, SPACE, NAME("example"), 27, 60 * US_PER_S, NOW);
-    const struct insecure_zone *found = insecure_zones_find(&zones, SPACE, NAME("example"), NOW);
+    judged_zones_add_insecure(&zones, SPACE, NAME("example"), 27, 60 * US_PER_S, NOW);
+    const struct judged_zone *found =
+        judged_zones_find_insecure(&zones, SPACE, NAME("example"), NOW);
     assert_non_null(found);
     assert_int_equal(found->ede, 27);
-    assert_null(insecure_zones_find(&zones, SPACE + 1, NAME("example"), NOW));
+    assert_null(judged_zones_find_insecure(&zones, SPACE + 1, NAME("example"), NOW));
     assert_false(knows("examplf", NOW));
     assert_false(knows("www.example", NOW));
     assert_false(knows(".", NOW));
@@ -37,19 +38,38 @@ static void test_a_zone_is_remembered_with_its_reason(void **state)
 static void test_a_zone_is_forgotten_soon_and_with_its_proof(void **state)
 {
     (void)state;
-    insecure_zones_add(&zones, SPACE, NAME("example"), 0, 60 * US_PER_S, NOW);
-    assert_true(knows("example", NOW + INSECURE_ZONES_US - 1));
-    assert_false(knows("example", NOW + INSECURE_ZONES_US));
-    insecure_zones_add(&zones, SPACE, NAME("example"), 0, 10, NOW);
+    judged_zones_add_insecure(&zones, SPACE, NAME("example"), 0, 60 * US_PER_S, NOW);
+    assert_true(knows("example", NOW + JUDGED_ZONES_US - 1));
+    assert_false(knows("example", NOW + JUDGED_ZONES_US));
+    judged_zones_add_insecure(&zones, SPACE, NAME("example"), 0, 10, NOW);
     assert_true(knows("example", NOW + 9));
     assert_false(knows("example", NOW + 10));
+}
+
+static void test_a_secure_zone_is_no_insecure_one(void **state)
+{
+    (void)state;
+    judged_zones_add_secure(&zones, SPACE, NAME("example"), NOW);
+    assert_true(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW));
+    assert_false(judged_zones_is_secure(&zones, SPACE + 1, NAME("example"), NOW));
+    assert_false(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW + JUDGED_ZONES_US));
+    assert_true(judged_zones_has(&zones, SPACE, NAME("example"), NOW));
+    assert_false(judged_zones_has(&zones, SPACE, NAME("other.example"), NOW));
+    assert_false(knows("example", NOW));
+    judged_zones_add_insecure(&zones, SPACE, NAME("example"), 0, US_PER_S, NOW);
+    assert_true(judged_zones_has(&zones, SPACE, NAME("example"), NOW));
+    assert_false(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW));
+    assert_true(knows("example", NOW));
+    judged_zones_add_secure(&zones, SPACE, NAME("example"), NOW);
+    judged_zones_clear(&zones);
+    assert_false(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW));
 }
 
 static void test_other_anchors_forget_all(void **state)
 {
     (void)state;
-    insecure_zones_add(&zones, SPACE, NAME("example"), 0, US_PER_S, NOW);
-    insecure_zones_clear(&zones);
+    judged_zones_add_insecure(&zones, SPACE, NAME("example"), 0, US_PER_S, NOW);
+    judged_zones_clear(&zones);
     assert_false(knows("example", NOW));
 }
 
@@ -58,16 +78,16 @@ static void test_the_places_have_a_bound(void **state)
     (void)state;
     unsigned known = 0;
     char text[32];
-    for (unsigned i = 0; i < 4 * INSECURE_ZONES_MAX; i++) {
+    for (unsigned i = 0; i < 4 * JUDGED_ZONES_MAX; i++) {
         snprintf(text, sizeof(text), "z%u.example", i);
-        insecure_zones_add(&zones, SPACE, NAME(text), 0, US_PER_S, NOW);
+        judged_zones_add_insecure(&zones, SPACE, NAME(text), 0, US_PER_S, NOW);
         assert_true(knows(text, NOW)); /* the new zone has taken the place */
     }
-    for (unsigned i = 0; i < 4 * INSECURE_ZONES_MAX; i++) {
+    for (unsigned i = 0; i < 4 * JUDGED_ZONES_MAX; i++) {
         snprintf(text, sizeof(text), "z%u.example", i);
         known += knows(text, NOW);
     }
-    assert_in_range(known, INSECURE_ZONES_MAX / 2, INSECURE_ZONES_MAX);
+    assert_in_range(known, JUDGED_ZONES_MAX / 2, JUDGED_ZONES_MAX);
 }
 
 /* Zones that are busy in the same second rarely displace each other. */
@@ -84,7 +104,7 @@ static void test_many_zones_have_their_own_places(void **state)
             if (turn)
                 known += knows(text, NOW);
             else
-                insecure_zones_add(&zones, SPACE, NAME(text), 0, US_PER_S, NOW);
+                judged_zones_add_insecure(&zones, SPACE, NAME(text), 0, US_PER_S, NOW);
         }
     assert_in_range(known, MANY * 9 / 10, MANY);
 }
@@ -94,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_zone_is_remembered_with_its_reason, init),
         cmocka_unit_test_setup(test_a_zone_is_forgotten_soon_and_with_its_proof, init),
+        cmocka_unit_test_setup(test_a_secure_zone_is_no_insecure_one, init),
         cmocka_unit_test_setup(test_other_anchors_forget_all, init),
         cmocka_unit_test_setup(test_the_places_have_a_bound, init),
         cmocka_unit_test_setup(test_many_zones_have_their_own_places, init),
