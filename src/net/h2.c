@@ -36,7 +36,9 @@ struct h2_stream {
     struct h2_request request;
     uint8_t *reply;
     size_t reply_len, reply_sent;
-    size_t counted; /* its part of unsent */
+    size_t counted;     /* its part of unsent */
+    size_t field_bytes; /* of header fields and trailers */
+    bool is_cut;        /* its body is too long, and the peer need not send the rest */
 };
 
 struct h2 {
@@ -236,7 +238,8 @@ static int h2_stream_submit_reply(struct h2 *h2, struct h2_stream *stream, uint3
 {
     static const char type[] = "application/dns-message";
     char age[32], length[16];
-    int age_len = snprintf(age, sizeof(age), "max-age=%u", (unsigned)max_age_s);
+    /* Private: views and policies may give another client another answer. */
+    int age_len = snprintf(age, sizeof(age), "private, max-age=%u", (unsigned)max_age_s);
     int length_len = snprintf(length, sizeof(length), "%u", (unsigned)stream->reply_len);
     nghttp2_nv fields[] = {FIELD(":status", "200", 3),
                            FIELD("content-type", type, sizeof(type) - 1),
@@ -325,6 +328,24 @@ static int h2_on_begin_headers(nghttp2_session *session, const nghttp2_frame *fr
     return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
+/* One byte may decode to a field of 4 KiB, which costs CPU. So decoded bytes that no request may
+ * have are spare bytes of the connection. False: none are left. */
+static bool h2_pay_for_field(struct h2 *h2, struct h2_stream *stream, size_t len)
+{
+    len += H2_REQUEST_FIELD_OVERHEAD;
+    if (stream) {
+        stream->field_bytes += len;
+        if (stream->field_bytes <= H2_REQUEST_HEAD_MAX)
+            return true;
+    }
+    if (len > h2->spare_bytes) {
+        h2->failure = ERR_HTTP_FLOOD;
+        return false;
+    }
+    h2->spare_bytes -= len;
+    return true;
+}
+
 static int h2_on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
                         size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
                         void *owner)
@@ -332,6 +353,8 @@ static int h2_on_header(nghttp2_session *session, const nghttp2_frame *frame, co
     struct h2 *h2 = owner;
     struct h2_stream *stream = h2_stream_find(h2, frame->hd.stream_id);
     (void)session, (void)flags;
+    if (!h2_pay_for_field(h2, stream, name_len + value_len))
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
     if (!stream || !is_request(frame) || stream->state != H2_STREAM_OPEN)
         return 0;
     size_t before = stream->request.message.cap;
@@ -353,8 +376,10 @@ static int h2_on_data(nghttp2_session *session, uint8_t flags, int32_t id, const
     size_t before = stream->request.message.cap;
     enum h2_status status = h2_request_take_body(&stream->request, span_of(data, len));
     h2->message_bytes += stream->request.message.cap - before;
-    if (status != H2_OK)
+    if (status != H2_OK) {
+        stream->is_cut = true;
         h2_stream_refuse(h2, stream, status);
+    }
     return 0;
 }
 
@@ -393,8 +418,9 @@ static int h2_on_stream_close(nghttp2_session *session, int32_t id, uint32_t cod
     return 0;
 }
 
-/* A peer that is still sending a request that has its reply may stop (RFC 9113 section 8.1). A
- * GOAWAY with an error is the library's verdict on the peer. */
+/* A peer whose body is too long may stop (RFC 9113 section 8.1). Other refused bodies are read to
+ * their end, which is near: curl 7.88 shows no status if a reset follows it. A GOAWAY with an error
+ * is the library's verdict on the peer. */
 static int h2_on_frame_sent(nghttp2_session *session, const nghttp2_frame *frame, void *owner)
 {
     struct h2 *h2 = owner;
@@ -405,7 +431,7 @@ static int h2_on_frame_sent(nghttp2_session *session, const nghttp2_frame *frame
     bool is_last = (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
                    frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
     struct h2_stream *stream = is_last ? h2_stream_find(h2, frame->hd.stream_id) : NULL;
-    if (!stream || stream->has_ended)
+    if (!stream || stream->has_ended || !stream->is_cut)
         return 0;
     return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR)
                ? NGHTTP2_ERR_CALLBACK_FAILURE
@@ -448,7 +474,12 @@ enum err h2_receive(struct h2 *h2, struct span bytes)
     h2->spare_bytes -= bytes.len;
     ssize_t result = nghttp2_session_mem_recv(h2->session, bytes.data, bytes.len);
     enum err err = h2_failure(h2, result);
-    return err == ERR_HTTP_FLOOD || result == NGHTTP2_ERR_FLOODED ? h2_calm(h2) : err;
+    /* A peer that reads nothing can make the library queue frames that no credit bounds: resets of
+     * streams above the limit, and the heads of replies to streams that it cancels. */
+    size_t waiting = nghttp2_session_get_outbound_queue_size(h2->session);
+    bool is_flood = err == ERR_HTTP_FLOOD || result == NGHTTP2_ERR_FLOODED ||
+                    (!err && waiting > H2_FRAMES_WAITING_MAX);
+    return is_flood ? h2_calm(h2) : err;
 }
 
 enum err h2_send(struct h2 *h2, struct buf *out)

@@ -19,6 +19,7 @@
  *                                                    H2_MESSAGES_BYTES
  *   frames and bytes that bring no message           H2_SPARE_FRAMES_MAX, H2_SPARE_BYTES_MAX
  *   acknowledgements that wait                       H2_ACKS_MAX
+ *   frames that wait, whatever they are              H2_FRAMES_WAITING_MAX
  *   replies that wait                                the owner's: see h2_unsent()
  *
  * A peer that cancels an exchange does not take back its message, so the owner's bound of messages
@@ -51,6 +52,8 @@ enum {
     H2_BYTES_PER_MESSAGE = 32 * 1024,
     H2_REPLY_BYTES_PER_FRAME = 2048,
     H2_ACKS_MAX = 64,
+    /* A reply has a frame in the queue at a time, and a request may get a reset and a window. */
+    H2_FRAMES_WAITING_MAX = 3 * H2_STREAMS_MAX + H2_ACKS_MAX,
     /* For the header fields of a reply, in h2_unsent(). */
     H2_REPLY_HEAD_BYTES = 128,
     H2_SEND_BYTES = 32 * 1024, /* h2_send() adds frames while the buffer has less */

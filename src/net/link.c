@@ -510,7 +510,9 @@ static void link_flush(struct link *link)
     if ((!is_writable(link) && !is_handshake) || link->is_blocked)
         return;
     bool has_frames = link->h2 && !is_handshake && h2_has_output(link->h2);
-    if (buf_len(link->wire) == 0 && !has_frames && (is_handshake || buf_len(&link->out) == 0))
+    bool has_room = link->h2 && link->is_room_owed; /* the peer cancelled what waited */
+    if (buf_len(link->wire) == 0 && !has_frames && !has_room &&
+        (is_handshake || buf_len(&link->out) == 0))
         return;
     enum err err = link_write_out(link);
     if (err) {

@@ -189,7 +189,7 @@ def test_curl_sees_a_verified_answer_and_its_age(doh, authority):
     assert done.returncode == 0, done.stderr
     assert head.startswith("HTTP/2 200") and f"content-type: {TYPE}" in head
     ttl = struct.unpack(">I", body[-8 - 2:-6])[0]  # of the only record, an address
-    assert f"cache-control: max-age={ttl}" in head and f"content-length: {len(body)}" in head
+    assert f"cache-control: private, max-age={ttl}" in head and f"content-length: {len(body)}" in head
     assert rcode_of(body) == 0
 
 

@@ -28,7 +28,7 @@ static void test_replies_leave_in_any_order_with_their_age(void **state)
     peer_expect_status(peer, 3, "200");
     assert_null(peer_find(peer, NGHTTP2_HEADERS, 1));
     const struct peer_frame *head = peer_find(peer, NGHTTP2_HEADERS, 3);
-    assert_string_equal(head->age, "max-age=60");
+    assert_string_equal(head->age, "private, max-age=60");
     assert_string_equal(head->length, "100");
     assert_string_equal(head->kind, "application/dns-message");
     const struct peer_frame *data = peer_find(peer, NGHTTP2_DATA, 3);

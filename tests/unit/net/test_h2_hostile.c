@@ -67,7 +67,7 @@ static void test_a_long_head_is_refused(void **state)
 }
 
 /* A field of 3 KB enters the table, and each byte after it repeats it. */
-static void test_a_bomb_of_header_fields_costs_no_memory(void **state)
+static void test_a_bomb_of_header_fields_costs_little(void **state)
 {
     static uint8_t block[16 * 1024];
     static char value[3000];
@@ -83,7 +83,79 @@ static void test_a_bomb_of_header_fields_costs_no_memory(void **state)
     peer_frame(peer, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, 1,
                span_of(block, sizeof(block)));
     assert_true(h2_held_bytes(peer->h2) < before + 32 * 1024);
-    peer_expect_status(peer, 1, "431");
+    peer_expect_end(peer, ERR_HTTP_FLOOD, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+/* Each request repeats the field ten times in ten bytes: 30 KB of fields are too many. */
+static void test_small_bombs_have_a_bound_although_queries_come_between(void **state)
+{
+    static uint8_t block[4096];
+    static char value[3000];
+    struct peer *peer = *state;
+    memset(value, 'v', sizeof(value) - 1);
+    size_t head = peer_add_head(block, "GET", "/dns-query?dns=cXVlcnk", NULL), len = head;
+    len += peer_add_field(block + len, "x", value);
+    block[head] = 0x40; /* with indexing */
+    peer_preface(peer);
+    peer_frame(peer, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, 1,
+               span_of(block, len));
+    memset(block + head, 0x80 | 62, 30);
+    uint32_t stream = 3;
+    for (; !peer->err && stream < 400; stream += 4) {
+        peer_frame(peer, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM,
+                   stream, span_of(block, head + 30));
+        peer_collect(peer);
+        if (peer->err)
+            break;
+        peer_post(peer, stream + 2, "query");
+        uint32_t exchange;
+        struct span message;
+        while (h2_next(peer->h2, &exchange, &message))
+            peer_reply(peer, exchange, 10);
+        peer_collect(peer);
+    }
+    peer_expect_end(peer, ERR_HTTP_FLOOD, NGHTTP2_ENHANCE_YOUR_CALM);
+    assert_true(stream < 40);
+}
+
+/* The peer reads nothing. Each query gives it credit for more requests above the limit, whose
+ * resets wait. */
+static void test_frames_that_nobody_reads_have_a_bound(void **state)
+{
+    struct peer *peer = *state;
+    peer_preface(peer);
+    peer_collect(peer);
+    uint32_t stream = 1, rounds = 0;
+    for (; stream < 2 * H2_STREAMS_MAX - 1; stream += 2)
+        peer_post(peer, stream, "query");
+    size_t before = h2_held_bytes(peer->h2);
+    for (; !peer->err && rounds < 1000; rounds++) {
+        uint32_t exchange;
+        struct span message;
+        while (h2_next(peer->h2, &exchange, &message))
+            ;
+        peer_post(peer, stream, "query");
+        for (uint32_t i = 1; i <= 8; i++)
+            peer_get(peer, stream + 2 * i, "/dns-query?dns=cXVlcnk");
+        peer_reset(peer, stream);
+        stream += 18;
+    }
+    assert_int_equal(peer->err, ERR_HTTP_FLOOD);
+    assert_true(rounds < H2_FRAMES_WAITING_MAX / 8 + 2);
+    assert_true(h2_held_bytes(peer->h2) < before + 256 * 1024);
+}
+
+/* curl 7.88 shows no status if a reset follows it. */
+static void test_a_refused_body_is_read_to_its_end(void **state)
+{
+    struct peer *peer = *state;
+    peer_preface(peer);
+    peer_head(peer, 1, 0, "POST", "/dns-query", "text/plain");
+    peer_expect_status(peer, 1, "415");
+    peer_data(peer, 1, NGHTTP2_FLAG_END_STREAM, "x", 1);
+    peer_collect(peer);
+    assert_null(peer_find(peer, NGHTTP2_RST_STREAM, 1));
+    assert_int_equal(peer->err, ERR_OK);
 }
 
 /* Sends such frames until the connection ends, and returns their number. */
@@ -413,7 +485,10 @@ int main(void)
         WITH_PEER(test_cancelled_requests_that_were_taken_are_not_a_flood),
         WITH_PEER(test_continuations_have_a_bound),
         WITH_PEER(test_a_long_head_is_refused),
-        WITH_PEER(test_a_bomb_of_header_fields_costs_no_memory),
+        WITH_PEER(test_a_bomb_of_header_fields_costs_little),
+        WITH_PEER(test_small_bombs_have_a_bound_although_queries_come_between),
+        WITH_PEER(test_frames_that_nobody_reads_have_a_bound),
+        WITH_PEER(test_a_refused_body_is_read_to_its_end),
         WITH_PEER(test_pings_have_a_bound_while_nothing_leaves),
         WITH_PEER(test_settings_have_a_bound_while_nothing_leaves),
         WITH_PEER(test_pings_have_a_bound_while_all_are_answered),

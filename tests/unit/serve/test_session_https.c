@@ -22,7 +22,7 @@ static void test_queries_over_https_get_their_answers(void **state)
     struct doh_request *hit = doh_ask("hit.example", 0);
     doh_expect_answer(hit, 0);
     char age[32];
-    snprintf(age, sizeof(age), "max-age=%u", (unsigned)ttl_of_answer(&got));
+    snprintf(age, sizeof(age), "private, max-age=%u", (unsigned)ttl_of_answer(&got));
     assert_string_equal(hit->age, age);
     assert_false(slow->is_closed);
     stub_answer(false);
@@ -147,6 +147,20 @@ static void test_a_client_with_closed_windows_is_reset(void **state)
     fake_loop_advance(loop, 2 * US_PER_S);
     assert_int_equal(stats.client_resets_stalled, 1);
     assert_int_equal(server_quota_clients(quota), 0);
+}
+
+static void test_a_full_session_goes_on_when_its_requests_are_cancelled(void **state)
+{
+    (void)state;
+    stub.records = 40;
+    stub.rdata_len = 1500;
+    doh_open(0);
+    doh_ask_many("hit.example", 5);
+    for (int i = 0; i < 5; i++)
+        nghttp2_submit_rst_stream(doh.session, 0, 2 * i + 1, NGHTTP2_CANCEL);
+    doh_settle();
+    stub.records = 1;
+    assert_string_equal(doh_ask("hit.example", 3)->status, "200");
 }
 
 static void test_a_full_session_goes_on_when_its_windows_open(void **state)
@@ -372,6 +386,7 @@ int main(void)
         DOH_TEST(test_cancelled_queries_count_until_they_are_answered),
         DOH_TEST(test_a_flood_of_cancelled_requests_ends_the_session),
         DOH_TEST(test_a_client_with_closed_windows_is_reset),
+        DOH_TEST(test_a_full_session_goes_on_when_its_requests_are_cancelled),
         DOH_TEST(test_a_full_session_goes_on_when_its_windows_open),
         DOH_TEST(test_parked_answers_go_to_their_own_requests),
         DOH_TEST(test_parked_queries_that_fail_get_their_own_errors),
