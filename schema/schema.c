@@ -83,7 +83,7 @@ static const struct {
     {"RPZ_ZONES", SHAPE_MAPPING, false},   {"VIEWS", SHAPE_MAPPING, false},
     {"REDIRECT", SHAPE_ADDRESS, false},    {"DNSTAP_MESSAGES", SHAPE_TEXT, false},
     {"AUTH_ZONES", SHAPE_MAPPING, false},  {"PRIMARIES", SHAPE_PRIMARY, false},
-    {"TSIG_KEYS", SHAPE_MAPPING, false},
+    {"TSIG_KEYS", SHAPE_MAPPING, false},   {"LISTEN_HTTPS", SHAPE_ADDRESS, false},
 };
 
 static void put_json_text(FILE *out, const char *text)

@@ -11,13 +11,13 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-build_packages="gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libldns-dev libssl-dev libyaml-dev
+build_packages="gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libldns-dev libssl-dev libyaml-dev libnghttp2-dev
   libcmocka-dev liburcu-dev libxxhash-dev libsystemd-dev libfstrm-dev python3 dpkg-dev file"
 demo_packages="nsd ldnsutils"
 test_packages="$demo_packages dnsperf unbound knot bind9 knot-resolver pdns-server pdns-backend-bind pdns-recursor dnsdist stunnel4 haproxy nftables
   bind9-dnsutils bind9-utils knot-dnsutils python3-pytest python3-pytest-xdist python3-jsonschema python3-yaml python3-jinja2 clang
   libclang-rt-14-dev mandoc mkdocs faketime iproute2 openssl procps git prometheus curl lintian systemd zsh fish fstrm-bin shellcheck
-  dns-root-data clang-format-14 clang-tidy-14 cppcheck mold"
+  dns-root-data nghttp2-client python3-h2 clang-format-14 clang-tidy-14 cppcheck mold"
 
 case "${1-} ${2-}" in
 "build "?* | "demo "?* | "test "?* | "check "?*) ;;

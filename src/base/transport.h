@@ -11,21 +11,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* RFC 1035 section 4.2, RFC 7858 section 3.1. */
-enum { DNS_PORT = 53, DNS_TLS_PORT = 853 };
+/* RFC 1035 section 4.2, RFC 7858 section 3.1, RFC 8484 section 8.2. */
+enum { DNS_PORT = 53, DNS_TLS_PORT = 853, DNS_HTTPS_PORT = 443 };
 
 /* The protocol name inside TLS, after its length (RFC 7301 section 3.1). */
 #define TRANSPORT_ALPN_DOT "\3dot"
+#define TRANSPORT_ALPN_H2 "\2h2"
 
 /*
  * TRANSPORT(name, word, port, ALPN, is_stream, is_secure, can_fall_back)
  * The word is the one of the configuration, the metrics and the logs. can_fall_back: a query may go
- * over UDP instead, if the configuration allows it.
+ * over UDP instead, if the configuration allows it. Clients may use all transports. Upstreams
+ * are asked over UPSTREAM_TRANSPORTS, which come first.
  */
-#define TRANSPORTS(TRANSPORT)                                                                      \
+#define UPSTREAM_TRANSPORTS(TRANSPORT)                                                             \
     TRANSPORT(UDP, "udp", DNS_PORT, "", false, false, true)                                        \
     TRANSPORT(TCP, "tcp", DNS_PORT, "", true, false, true)                                         \
     TRANSPORT(TLS, "tls", DNS_TLS_PORT, TRANSPORT_ALPN_DOT, true, true, false)
+#define TRANSPORTS(TRANSPORT)                                                                      \
+    UPSTREAM_TRANSPORTS(TRANSPORT)                                                                 \
+    TRANSPORT(HTTPS, "https", DNS_HTTPS_PORT, TRANSPORT_ALPN_H2, true, true, false)
 
 enum transport {
 #define TRANSPORT(name, word, port, alpn, is_stream, is_secure, can_fall_back) TRANSPORT_##name,
@@ -33,9 +38,9 @@ enum transport {
 #undef TRANSPORT
 };
 
-/* The words in the order of the enum, NUL after each. */
+/* The words of the transports to upstreams in the order of the enum, NUL after each. */
 #define TRANSPORT_WORD(name, word, port, alpn, is_stream, is_secure, can_fall_back) word "\0"
-#define TRANSPORT_WORDS TRANSPORTS(TRANSPORT_WORD)
+#define UPSTREAM_TRANSPORT_WORDS UPSTREAM_TRANSPORTS(TRANSPORT_WORD)
 
 struct transport_row {
     const char *word;

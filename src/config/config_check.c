@@ -319,6 +319,7 @@ void config_check(struct loader *loader)
     config_note_listeners(loader->config);
     check_metrics(loader, server->listen, server->listen_count, "server.listen");
     check_metrics(loader, server->listen_tls, server->listen_tls_count, "server.listen-tls");
+    check_metrics(loader, server->listen_https, server->listen_https_count, "server.listen-https");
     check_has_zone(loader);
     check_ip_versions(loader);
     warn_of_tls_everywhere(loader);

@@ -289,7 +289,7 @@ static void check_server(struct loader *loader)
                                      .ciphers = server->tls_ciphers,
                                      .groups = server->tls_groups}};
     char why[TLS_WHY_MAX];
-    if (server->listen_tls_count && loader_is_set(server->tls_certificate) &&
+    if (server_options_have_tls(server) && loader_is_set(server->tls_certificate) &&
         loader_is_set(server->tls_key) && try_server(server, why))
         report_tls_attempt(loader, &attempt, why);
 }

@@ -23,9 +23,9 @@ static void check_certificate(struct loader *loader)
     const struct server_options *server = &loader->config->server;
     bool has_certificate = loader_is_set(server->tls_certificate),
          has_key = loader_is_set(server->tls_key);
-    if (server->listen_tls_count && !(has_certificate && has_key))
-        place_error(loader, &server_place, "listen-tls", "needs %s%s%s",
-                    has_certificate ? "" : "tls-certificate",
+    if (server_options_have_tls(server) && !(has_certificate && has_key))
+        place_error(loader, &server_place, server->listen_tls_count ? "listen-tls" : "listen-https",
+                    "needs %s%s%s", has_certificate ? "" : "tls-certificate",
                     has_certificate || has_key ? "" : " and ", has_key ? "" : "tls-key");
 }
 
@@ -41,23 +41,41 @@ static bool is_left_empty(const struct loader *loader, const char *key)
 static void check_any(struct loader *loader)
 {
     const struct server_options *server = &loader->config->server;
-    if (!server->listen_count && !server->listen_tls_count && is_left_empty(loader, "listen") &&
-        is_left_empty(loader, "listen-tls"))
-        place_error(
-            loader, &server_place, "listen",
-            "has no address, and neither has listen-tls: no client could send queries; add one");
+    if (!server->listen_count && !server_options_have_tls(server) &&
+        is_left_empty(loader, "listen") && is_left_empty(loader, "listen-tls") &&
+        is_left_empty(loader, "listen-https"))
+        place_error(loader, &server_place, "listen",
+                    "has no address, and neither has listen-tls or listen-https: no client could "
+                    "send queries; add one");
+}
+
+/* A list of server and its key. */
+struct listeners {
+    const char *key;
+    const struct addr *list;
+    size_t count;
+};
+
+static void check_clash_of(struct loader *loader, struct listeners one, struct listeners other)
+{
+    char text[ADDR_TEXT_MAX];
+    for (size_t i = 0; i < one.count; i++)
+        for (size_t j = 0; j < other.count; j++)
+            if (addr_equal(&one.list[i], &other.list[j]))
+                place_error(loader, &server_place, one.key,
+                            "%s is in server.%s too; one of them needs another port",
+                            addr_format(&one.list[i], text), other.key);
 }
 
 static void check_clash(struct loader *loader)
 {
-    char text[ADDR_TEXT_MAX];
     const struct server_options *server = &loader->config->server;
-    for (size_t i = 0; i < server->listen_tls_count; i++)
-        for (size_t j = 0; j < server->listen_count; j++)
-            if (addr_equal(&server->listen_tls[i], &server->listen[j]))
-                place_error(loader, &server_place, "listen-tls",
-                            "%s is in server.listen too; one of them needs another port",
-                            addr_format(&server->listen[j], text));
+    struct listeners plain = {"listen", server->listen, server->listen_count};
+    struct listeners tls = {"listen-tls", server->listen_tls, server->listen_tls_count};
+    struct listeners https = {"listen-https", server->listen_https, server->listen_https_count};
+    check_clash_of(loader, tls, plain);
+    check_clash_of(loader, https, plain);
+    check_clash_of(loader, https, tls);
 }
 
 /* ---- what contradicts itself in one place: the section, an entry, a zone ---- */

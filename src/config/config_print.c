@@ -422,6 +422,9 @@ static void put_list_in_line(struct printer *printer, const struct option *optio
     case KIND_LISTEN:
         put_addresses(printer, server->listen, server->listen_count);
         break;
+    case KIND_LISTEN_HTTPS:
+        put_addresses(printer, server->listen_https, server->listen_https_count);
+        break;
     case KIND_LISTEN_TLS:
         put_addresses(printer, server->listen_tls, server->listen_tls_count);
         break;

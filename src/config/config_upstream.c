@@ -208,6 +208,8 @@ void config_note_listeners(struct config *config)
         (struct policy_listeners){"listen", server->listen, server->listen_count};
     config->policy.listeners[1] =
         (struct policy_listeners){"listen-tls", server->listen_tls, server->listen_tls_count};
+    config->policy.listeners[2] =
+        (struct policy_listeners){"listen-https", server->listen_https, server->listen_https_count};
 }
 
 static bool fill_policy(struct loader *loader)

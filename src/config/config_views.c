@@ -73,6 +73,9 @@ static bool is_listener(const struct server_options *server, const struct addr *
     for (size_t i = 0; i < server->listen_tls_count; i++)
         if (addr_equal(&server->listen_tls[i], addr))
             return true;
+    for (size_t i = 0; i < server->listen_https_count; i++)
+        if (addr_equal(&server->listen_https[i], addr))
+            return true;
     return false;
 }
 
@@ -83,8 +86,8 @@ static void check_listeners(struct loader *loader, const struct config_view *vie
     for (size_t i = 0; i < own->listen_count; i++)
         if (!is_listener(&loader->config->server, &own->listen[i]))
             problems_add(loader->problems, view->position, "listen",
-                         "%s is neither in server.listen nor in server.listen-tls; write one of "
-                         "their addresses, with its port",
+                         "%s is not in server.listen, server.listen-tls or server.listen-https; "
+                         "write one of their addresses, with its port",
                          addr_format(&own->listen[i], text));
 }
 

@@ -51,6 +51,7 @@ enum {
     US_PER_SECOND = 1000000,
     METRICS_PORT = 9953,
     TXT_MAX = 255, /* bytes of one string in a TXT record */
+    HTTP_PATH_MAX = 255,
 };
 
 bool kind_is_list(enum kind kind)
@@ -257,6 +258,15 @@ static bool store_string(const char *text, struct arena *arena, char **field)
 }
 
 /* Printable text is safe in a log line. */
+/* A path of RFC 3986 section 3.3 without characters that clients may write in two ways. */
+static bool is_http_path(const char *text)
+{
+    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                "0123456789-._~/";
+    size_t len = strspn(text, known);
+    return text[0] == '/' && !text[len] && len <= HTTP_PATH_MAX;
+}
+
 static bool is_printable(const char *text)
 {
     size_t len = 0;
@@ -343,6 +353,8 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
     case KIND_PATH:
     case KIND_TEXT:
         return is_printable(text) && store_string(text, arena, field);
+    case KIND_HTTP_PATH:
+        return is_http_path(text) && store_string(text, arena, field);
     case KIND_NSID:
         return is_printable(text) && strlen(text) <= TXT_MAX && (!*text || nsid_is_sound(text)) &&
                store_string(text, arena, field);

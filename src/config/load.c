@@ -50,6 +50,7 @@ static void load_value(struct loader *loader, const struct option *option,
         return;
     switch (option->kind) {
     case KIND_LISTEN:
+    case KIND_LISTEN_HTTPS:
     case KIND_LISTEN_TLS:
         load_listen(loader, option, node);
         break;

@@ -145,10 +145,16 @@ void load_listen(struct loader *loader, const struct option *option,
                                                 .takes_any = true,
                                                 .is_reached = true,
                                                 .whose = "a single machine"};
+    static const struct load_address_use https = {.default_port = DNS_HTTPS_PORT,
+                                                  .takes_any = true,
+                                                  .is_reached = true,
+                                                  .whose = "a single machine"};
     struct server_options *server = &loader->config->server;
     if (!loader_list_fits(loader, option, node))
         return;
-    if (option->kind == KIND_LISTEN_TLS)
+    if (option->kind == KIND_LISTEN_HTTPS)
+        server->listen_https_count = load_addresses(loader, node, &https, &server->listen_https);
+    else if (option->kind == KIND_LISTEN_TLS)
         server->listen_tls_count = load_addresses(loader, node, &tls, &server->listen_tls);
     else
         server->listen_count = load_addresses(loader, node, &plain, &server->listen);

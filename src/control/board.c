@@ -108,6 +108,7 @@ static void board_put_totals(struct json *json, const struct stats *stats, uint6
     board_put_number(json, "queries_udp", stats->queries_udp);
     board_put_number(json, "queries_tcp", stats->queries_tcp);
     board_put_number(json, "queries_tls", stats->queries_tls);
+    board_put_number(json, "queries_https", stats->queries_https);
     board_put_number(json, "hits", stats->cache_hits);
     board_put_number(json, "misses", stats->cache_misses);
     board_put_number(json, "cache_bytes", stats->cache_bytes);

@@ -101,7 +101,8 @@ static void put_daemon(struct call *call, const struct stats *stats)
     reply_duration(reply, loop_now(call->loop) - view->started_at);
     reply_count(reply, view->worker_count);
     reply_text(reply, view->config_file);
-    reply_count(reply, stats->queries_udp + stats->queries_tcp + stats->queries_tls);
+    reply_count(reply, stats->queries_udp + stats->queries_tcp + stats->queries_tls +
+                           stats->queries_https);
     reply_count(reply, count_answers(stats));
     reply_count(reply, stats->cache_hits);
     reply_count(reply, stats->cache_misses);
@@ -155,6 +156,8 @@ static void put_listening(struct call *call)
     reply_table(&call->reply, "listening", "address:text\tprotocols:text");
     commands_put_addresses(&call->reply, view->listening, view->listening_count, "udp tcp");
     commands_put_addresses(&call->reply, view->listening_tls, view->listening_tls_count, "tls");
+    commands_put_addresses(&call->reply, view->listening_https, view->listening_https_count,
+                           "https");
     if (view->config && addr_family(&view->config->metrics_listen) != AF_UNSPEC)
         commands_put_addresses(&call->reply, &view->config->metrics_listen, 1, "http");
 }

@@ -144,6 +144,8 @@ struct control_view {
     size_t listening_count;
     const struct addr *listening_tls; /* addresses served over TLS */
     size_t listening_tls_count;
+    const struct addr *listening_https; /* and over HTTPS */
+    size_t listening_https_count;
     struct control_worker **workers;
     size_t worker_count;
     const struct query_log *query_log; /* NULL: none */

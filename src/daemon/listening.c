@@ -11,8 +11,8 @@
 #include "serve/server_address.h"
 
 struct listening {
-    size_t plain, tls;
-    struct addr list[]; /* TLS addresses come last */
+    size_t plain, tls, https;
+    struct addr list[]; /* in this order */
 };
 
 static struct listening *listening_new(const struct listen_sockets *sockets,
@@ -25,11 +25,11 @@ static struct listening *listening_new(const struct listen_sockets *sockets,
         const struct addr *local = listen_sockets_local(sockets, i);
         if (!local)
             continue;
-        listening->list[listening->plain + listening->tls] = *local;
-        if (server_address_at(options, i).is_tls)
-            listening->tls++;
-        else
-            listening->plain++;
+        listening->list[listening->plain + listening->tls + listening->https] = *local;
+        enum transport stream = server_address_at(options, i).stream;
+        listening->plain += stream == TRANSPORT_TCP;
+        listening->tls += stream == TRANSPORT_TLS;
+        listening->https += stream == TRANSPORT_HTTPS;
     }
     return listening;
 }
@@ -58,6 +58,8 @@ void listening_show(const struct listening *listening, struct control_view *view
     view->listening_count = listening->plain;
     view->listening_tls = listening->list + listening->plain;
     view->listening_tls_count = listening->tls;
+    view->listening_https = view->listening_tls + listening->tls;
+    view->listening_https_count = listening->https;
 }
 
 void listening_free(struct listening **listening)

@@ -73,7 +73,7 @@ static void loading_load_certificate(struct loading *loading)
     const struct server_options *options = &result->config->server;
     char why[TLS_WHY_MAX], sentence[TLS_WHY_MAX + 64];
 
-    if (options->listen_tls_count == 0 || !certificate_load(&result->certificate, options, why))
+    if (!server_options_have_tls(options) || !certificate_load(&result->certificate, options, why))
         return;
     snprintf(sentence, sizeof(sentence), "server.tls-certificate: %s", why);
     loading_add_error(loading, sentence);

@@ -74,6 +74,7 @@ void query_ports_read(struct outgoing_ports *ports, const struct config *config)
     outgoing_ports_init(ports);
     query_ports_exclude_own(ports, config->server.listen, config->server.listen_count);
     query_ports_exclude_own(ports, config->server.listen_tls, config->server.listen_tls_count);
+    query_ports_exclude_own(ports, config->server.listen_https, config->server.listen_https_count);
     query_ports_exclude_own(ports, &config->metrics_listen, 1);
     if ((file = fopen("/proc/sys/net/ipv4/ip_local_reserved_ports", "re"))) {
         query_ports_take_reserved(ports, file);

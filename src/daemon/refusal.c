@@ -31,7 +31,7 @@ int refusal_print(const char *format, ...)
 int refusal_certificate(const char *why)
 {
     (void)!refusal_print("TLS clients cannot be served: %s; correct server.tls-certificate and "
-                         "server.tls-key, or leave server.listen-tls out",
+                         "server.tls-key, or leave server.listen-tls and server.listen-https out",
                          why);
     return EXIT_CONFIG;
 }
@@ -62,8 +62,7 @@ static void refusal_put_listen(const struct addr *addr, enum err err, const char
 
 void refusal_listen(struct server_address address, enum err err, char out[REFUSAL_TEXT_MAX])
 {
-    refusal_put_listen(address.addr, err, address.is_tls ? "server.listen-tls" : "server.listen",
-                       out);
+    refusal_put_listen(address.addr, err, server_address_key(address), out);
 }
 
 int refusal_metrics(const struct addr *listen, enum err err)

@@ -59,6 +59,9 @@ void report_start(const struct control_view *view)
     for (size_t i = 0; i < view->listening_tls_count; i++)
         LOG(LOG_NOTICE, "daemon", "listening on %s, TLS",
             addr_format(&view->listening_tls[i], text));
+    for (size_t i = 0; i < view->listening_https_count; i++)
+        LOG(LOG_NOTICE, "daemon", "listening on %s, HTTPS",
+            addr_format(&view->listening_https[i], text));
     if (addr_family(&view->config->metrics_listen) != AF_UNSPEC)
         LOG(LOG_NOTICE, "daemon", "metrics at %s, over HTTP",
             addr_format(&view->config->metrics_listen, text));

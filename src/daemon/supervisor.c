@@ -278,7 +278,7 @@ static uint64_t file_limit(void)
 static size_t worker_count(const struct config *config)
 {
     size_t wanted = wanted_workers(config);
-    size_t sockets = 2 * config->server.listen_count + config->server.listen_tls_count;
+    size_t sockets = config->server.listen_count + server_address_count(&config->server);
     size_t count = file_plan_workers(file_limit(), wanted, sockets);
 
     if (count < wanted)
@@ -298,7 +298,7 @@ static uint64_t open_files(const struct supervisor *supervisor)
 
     if (!directory)
         return 3 +
-               supervisor->worker_count * (2 * options->listen_count + options->listen_tls_count);
+               supervisor->worker_count * (options->listen_count + server_address_count(options));
     while (readdir(directory))
         count++;
     closedir(directory);
@@ -381,7 +381,7 @@ static int supervisor_load_certificate(struct supervisor *supervisor)
     const struct server_options *options = &supervisor->config->server;
     char why[TLS_WHY_MAX];
 
-    if (options->listen_tls_count == 0)
+    if (!server_options_have_tls(options))
         return EXIT_STOPPED;
     if (certificate_load(&supervisor->certificate, options, why))
         return refusal_certificate(why);

@@ -127,7 +127,8 @@ static void say_what_to_do(struct import *import, const char *path)
                    "has no usable server to forward to; replace 192.0.2.53 in forward-zones before "
                    "you use the output");
     if (import->map.interfaces && !has_items(&import->draft, "server.listen") &&
-        !has_items(&import->draft, "server.listen-tls"))
+        !has_items(&import->draft, "server.listen-tls") &&
+        !has_items(&import->draft, "server.listen-https"))
         import_say(import, path, "warning",
                    "has no interface that nailup can serve; the output listens on the defaults "
                    "127.0.0.1@53 and ::1@53");

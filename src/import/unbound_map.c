@@ -35,6 +35,7 @@ void unbound_map_init(struct unbound_map_state *map, struct draft *draft,
     map->last_zone_tag = &map->zone_tags;
     map->last_local = &map->locals;
     map->tls_ports[853 / 8] |= 1 << 853 % 8;
+    map->https_port = 443;
 }
 
 /* Notes a word that its clause does not have. */

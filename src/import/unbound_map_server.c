@@ -11,7 +11,7 @@
 #include "base/prefix.h"
 #include "config/options.h"
 
-enum { LISTENERS_MAX = 256, HTTPS_PORT = 443, PLAIN_PORT = 53 };
+enum { LISTENERS_MAX = 256, PLAIN_PORT = 53 };
 
 /* ---- listeners ---- */
 
@@ -34,7 +34,7 @@ static void map_interface_automatic(struct unbound_map_state *map,
     draft_account(statement->origin);
 }
 
-/* port applies to all listeners; the other options name the ports with TLS. */
+/* port applies to all listeners; the other options name the ports with TLS or HTTPS. */
 static void map_port(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     uint64_t port;
@@ -47,6 +47,10 @@ static void map_port(struct unbound_map_state *map, const struct unbound_stateme
     draft_account(statement->origin); /* each listener shows its port */
     if (strcmp(statement->word->name, "port") == 0) {
         map->port = (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
+        return;
+    }
+    if (strcmp(statement->word->name, "https-port") == 0) {
+        map->https_port = port;
         return;
     }
     if (strstr(statement->word->name, "additional") == NULL)
@@ -93,19 +97,26 @@ static uint16_t plain_port(const struct unbound_map_state *map)
     return map->port.text ? port : PLAIN_PORT;
 }
 
-static const char plain_path[] = "server.listen", tls_path[] = "server.listen-tls";
+static const char plain_path[] = "server.listen", tls_path[] = "server.listen-tls",
+                  https_path[] = "server.listen-https";
+
+static const char *listener_path(const struct unbound_map_state *map, uint16_t port)
+{
+    if (port == map->https_port)
+        return https_path;
+    return map->tls_ports[port / 8] & 1 << port % 8 ? tls_path : plain_path;
+}
 
 static void add_listener(struct unbound_map_state *map, const struct addr *addr,
                          const struct draft_origin *origin)
 {
     char text[ADDR_TEXT_MAX];
-    uint16_t port = addr_port(addr);
-    bool is_tls = map->tls_ports[port / 8] & 1 << port % 8;
+    const char *path = listener_path(map, addr_port(addr));
     const char *word = draft_word(map->draft, addr_format(addr, text));
     if (!word)
         return;
-    draft_add(map->draft, is_tls ? tls_path : plain_path, word, origin);
-    *(is_tls ? &map->has_tls_listener : &map->has_plain_listener) = true;
+    draft_add(map->draft, path, word, origin);
+    *(path == plain_path ? &map->has_plain_listener : &map->has_secure_listener) = true;
 }
 
 /* Returns NULL if the address can be served. */
@@ -115,8 +126,6 @@ static const char *why_not(const struct unbound_map_state *map, const struct add
         return "Not imported: do-ip4 or do-ip6 excludes it.";
     if (addr_port(addr) == 0)
         return "Port 0 cannot be served.";
-    if (addr_port(addr) == HTTPS_PORT)
-        return "DNS over HTTPS is not served; server.listen-tls serves DNS over TLS.";
     return NULL;
 }
 
@@ -163,7 +172,7 @@ static void end_listeners(struct unbound_map_state *map)
     if (!map->automatic.text && !map->interfaces && origin)
         add_default_listeners(map, "127.0.0.1", "::1", origin);
     /* The default of server.listen is port 53 in plain text, which the file does not open. */
-    if (map->has_tls_listener && !map->has_plain_listener)
+    if (map->has_secure_listener && !map->has_plain_listener)
         draft_add_none(map->draft, plain_path, map->interfaces ? map->interfaces->origin : origin);
 }
 

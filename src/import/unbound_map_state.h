@@ -106,7 +106,8 @@ struct unbound_map_state {
     struct unbound_value family; /* the last do-ip line */
     struct unbound_value automatic;
     bool no_ip4, no_ip6;
-    bool has_plain_listener, has_tls_listener;
+    bool has_plain_listener, has_secure_listener;
+    uint64_t https_port;
     uint8_t tls_ports[UNBOUND_PORTS / 8];
     /* clients */
     bool has_access, has_local_v4, has_local_v6;

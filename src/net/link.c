@@ -2,10 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Links (link.h): messages over a TCP stream, with framing.h and, for TLS, a filter
+ * Links (link.h): messages over a TCP stream, with framing.h or h2.h and, for TLS, a filter
  * (link_filter.h). The owner handles deadlines and the meaning of messages.
  *
  * Invariant: out holds whole framed messages, except the one whose beginning the kernel has taken.
+ * With HTTP it holds frames instead, and the replies that wait for room there are in h2.
  * A flush at the end of each turn that added to it empties it into the kernel; when the kernel was
  * full, the flush comes as soon as it has room. With a filter the same holds for wire. Every
  * callback to the owner happens between link_enter() and link_leave(), so that link_close() inside
@@ -21,6 +22,7 @@
 #include "base/check.h"
 #include "base/framing.h"
 #include "loop/loop.h"
+#include "net/h2.h"
 #include "net/link_filter.h"
 #include "net/read_max.h"
 
@@ -58,6 +60,8 @@ struct link {
     bool is_finished;  /* we sent a FIN */
     bool is_peer_done; /* the peer's end came, but on_peer_closed must wait for earlier messages */
     struct framing in;
+    struct h2 *h2;     /* messages are HTTP requests; NULL: they are framed */
+    uint32_t exchange; /* of the message that on_message delivers */
     /* Bytes that were read but not delivered when the owner paused, or an incomplete preface. After
      * a preface outside TLS they are the beginning of the handshake. */
     struct buf unread;
@@ -89,6 +93,7 @@ static void link_free(struct link *link)
     framing_deinit(&link->in);
     buf_deinit(&link->unread);
     buf_deinit(&link->out);
+    h2_free(link->h2);
     if (link->filter)
         link->filter->free(link->filter_state);
     free(link);
@@ -99,6 +104,8 @@ static void report_held(struct link *link)
     size_t bytes = sizeof(*link) + link->in.partial.cap + link->unread.cap + link->out.cap;
     if (link->filter)
         bytes += link->filter->held_bytes(link->filter_state);
+    if (link->h2)
+        bytes += h2_held_bytes(link->h2);
     if (bytes == link->held_bytes && link->is_blocked == link->was_blocked)
         return;
     link->held_bytes = bytes;
@@ -120,7 +127,7 @@ static void link_leave(struct link *link)
 static void link_opened(struct link *link)
 {
     link->state = LINK_OPEN;
-    if (buf_len(&link->out) > 0)
+    if (buf_len(&link->out) > 0 || link->h2) /* HTTP begins with our settings */
         loop_at_turn_end(link->loop, &link->turn_end);
     if (link->handler->on_open)
         link->handler->on_open(link->owner);
@@ -149,12 +156,37 @@ static void link_fail(struct link *link, enum err why)
 
 /* ---------------------------------------------------------------- messages in */
 
+/* Tries once to send the reason, which waits in h2. */
+static void fail_http(struct link *link, enum err why);
+
+/* Reads all bytes, also while the owner has paused, and delivers messages until then. */
+static void deliver_http(struct link *link, struct span *bytes)
+{
+    struct span message;
+
+    enum err err = bytes->len > 0 && !link->is_finished ? h2_receive(link->h2, *bytes) : ERR_OK;
+    bytes->len = 0;
+    if (err) {
+        fail_http(link, err);
+        return;
+    }
+    while (link->state == LINK_OPEN && !link->is_paused &&
+           h2_next(link->h2, &link->exchange, &message))
+        link->handler->on_message(link->owner, message);
+    if (link->state == LINK_OPEN)
+        loop_at_turn_end(link->loop, &link->turn_end);
+}
+
 /* Delivers complete messages until the owner pauses or closes. */
 static void deliver(struct link *link, struct span *bytes)
 {
     struct span message;
     enum err err = ERR_OK;
 
+    if (link->h2) {
+        deliver_http(link, bytes);
+        return;
+    }
     while (link->state == LINK_OPEN && !link->is_paused &&
            framing_next(&link->in, bytes, &message, &err))
         link->handler->on_message(link->owner, message);
@@ -186,7 +218,8 @@ static void link_bytes_in(struct link *link, struct span bytes)
 /* Bytes that were read and that wait for the turn of the link. */
 static bool has_waiting_bytes(const struct link *link)
 {
-    return link->preface == LINK_PREFACE_NONE && buf_len(&link->unread) > 0;
+    bool has_bytes = buf_len(&link->unread) > 0 || (link->h2 && h2_has_message(link->h2));
+    return link->preface == LINK_PREFACE_NONE && has_bytes;
 }
 
 /* The owner paused before it got everything that was read. */
@@ -215,7 +248,7 @@ static void deliver_waiting(struct link *link)
 {
     if (link->state == LINK_SECURING && !link->is_paused)
         secure_unread(link);
-    while (link->state == LINK_OPEN && !link->is_paused && buf_len(&link->unread) > 0) {
+    while (link->state == LINK_OPEN && !link->is_paused && has_waiting_bytes(link)) {
         struct span bytes = buf_span(&link->unread);
         deliver(link, &bytes);
         buf_consume(&link->unread, buf_len(&link->unread) - bytes.len);
@@ -257,7 +290,8 @@ void link_pause(struct link *link)
     if (link->is_paused)
         return;
     link->is_paused = true;
-    if (link->tcp)
+    bool reads_on = link->h2 && link->state == LINK_OPEN;
+    if (link->tcp && !reads_on)
         tcp_pause(link->tcp);
 }
 
@@ -345,7 +379,7 @@ static void on_filter_end(struct link *link)
 {
     if (link->state == LINK_SECURING)
         link_fail(link, ERR_TLS_CLOSED);
-    else if (link->is_paused || buf_len(&link->unread) > 0)
+    else if (link->is_paused || has_waiting_bytes(link))
         link->is_peer_done = true;
     else
         link_peer_closed(link);
@@ -389,7 +423,11 @@ const struct tls *link_tls(const struct link *link)
 
 size_t link_unsent(const struct link *link)
 {
-    return buf_len(&link->out) + (link->filter ? buf_len(link->wire) : 0);
+    size_t bytes = buf_len(&link->out) + (link->filter ? buf_len(link->wire) : 0);
+    if (!link->h2)
+        return bytes;
+    /* Frames without a reply count as one byte: a link that ends must wait for them. */
+    return bytes + h2_unsent(link->h2) + h2_has_output(link->h2);
 }
 
 /* A TLS connection is large enough: thousands of idle ones must not keep queues as well. */
@@ -405,7 +443,8 @@ static enum err link_seal(struct link *link)
 {
     if (!link->filter || !is_writable(link) || buf_len(&link->out) == 0)
         return ERR_OK;
-    enum err err = link->filter->send(link->filter_state, buf_span(&link->out));
+    enum err err = link->h2 ? link->filter->send_bytes(link->filter_state, buf_span(&link->out))
+                            : link->filter->send(link->filter_state, buf_span(&link->out));
     if (err)
         return err;
     buf_consume(&link->out, buf_len(&link->out));
@@ -414,7 +453,7 @@ static enum err link_seal(struct link *link)
 }
 
 /* Seals and writes everything that waits, in one call. */
-static enum err link_write_out(struct link *link)
+static enum err link_write_queue(struct link *link)
 {
     size_t written = 0;
     enum err err = link_seal(link);
@@ -435,6 +474,28 @@ static enum err link_write_out(struct link *link)
     return ERR_OK;
 }
 
+/* The same with HTTP, until the kernel or the peer's windows take no more. */
+static enum err link_write_out(struct link *link)
+{
+    enum err err = ERR_OK, fault = ERR_OK;
+
+    if (!link->h2)
+        return link_write_queue(link);
+    do {
+        if (is_writable(link))
+            fault = h2_send(link->h2, &link->out);
+        err = link_write_queue(link);
+    } while (!err && !fault && !link->is_blocked && is_writable(link) && h2_has_output(link->h2));
+    return err ? err : fault;
+}
+
+static void fail_http(struct link *link, enum err why)
+{
+    if (is_writable(link) && !link->is_blocked)
+        (void)link_write_out(link);
+    link_fail(link, why);
+}
+
 void link_push(struct link *link)
 {
     if (is_writable(link) && !link->is_blocked && link_write_out(link) != ERR_OK)
@@ -448,7 +509,10 @@ static void link_flush(struct link *link)
 
     if ((!is_writable(link) && !is_handshake) || link->is_blocked)
         return;
-    if (buf_len(link->wire) == 0 && (is_handshake || buf_len(&link->out) == 0))
+    bool has_frames = link->h2 && !is_handshake && h2_has_output(link->h2);
+    bool has_room = link->h2 && link->is_room_owed; /* the peer cancelled what waited */
+    if (buf_len(link->wire) == 0 && !has_frames && !has_room &&
+        (is_handshake || buf_len(&link->out) == 0))
         return;
     enum err err = link_write_out(link);
     if (err) {
@@ -464,9 +528,9 @@ static void link_flush(struct link *link)
 
 static uint8_t *reserve_in_out(struct link *link, size_t len)
 {
-    if (link->filter && link_unsent(link) + len > link->out.max)
+    if ((link->filter || link->h2) && link_unsent(link) + len > link->out.max)
         return NULL;
-    return buf_reserve(&link->out, len);
+    return link->h2 ? h2_reserve(link->h2, len) : buf_reserve(&link->out, len);
 }
 
 uint8_t *link_reserve(struct link *link, size_t max_len)
@@ -482,7 +546,7 @@ uint8_t *link_reserve(struct link *link, size_t max_len)
     if (!room && is_writable(link) && !link->is_blocked && link_write_out(link) == ERR_OK)
         room = reserve_in_out(link, len);
     if (room)
-        return room + LINK_LENGTH_BYTES;
+        return link->h2 ? room : room + LINK_LENGTH_BYTES;
     link->is_room_owed = true;
     return NULL;
 }
@@ -494,6 +558,49 @@ void link_commit(struct link *link, size_t len)
     buf_commit(&link->out, LINK_LENGTH_BYTES + len);
     if (is_writable(link)) /* also when blocked: the owner learns what the link holds */
         loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+uint32_t link_exchange(const struct link *link)
+{
+    return link->exchange;
+}
+
+/* An exchange that finds no memory ends alone. */
+void link_answer(struct link *link, uint32_t exchange, size_t len, uint32_t max_age_s)
+{
+    MUST(link->h2);
+    (void)h2_reply(link->h2, exchange, len, max_age_s);
+    if (is_writable(link))
+        loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+void link_decline(struct link *link, uint32_t exchange, bool is_malformed)
+{
+    MUST(link->h2);
+    h2_decline(link->h2, exchange, is_malformed);
+    if (is_writable(link))
+        loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+void link_announce_end(struct link *link)
+{
+    if (!link->h2 || !is_writable(link))
+        return;
+    h2_announce_end(link->h2);
+    loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+void link_refuse_more(struct link *link)
+{
+    if (!link->h2 || !is_writable(link))
+        return;
+    h2_end(link->h2);
+    loop_at_turn_end(link->loop, &link->turn_end);
+}
+
+uint64_t link_refused(const struct link *link)
+{
+    return link->h2 ? h2_refused(link->h2) : 0;
 }
 
 enum err link_send(struct link *link, struct span message)
@@ -594,6 +701,8 @@ static void link_on_peer_closed(void *owner)
         link_fail(link, ERR_PEER_CLOSED);
     else if (link->state == LINK_SECURING)
         link_fail(link, ERR_TLS_CLOSED);
+    else if (link->state == LINK_OPEN && link->h2 && (link->is_paused || has_waiting_bytes(link)))
+        link->is_peer_done = true;
     else if (link->state == LINK_OPEN)
         link_peer_closed(link);
     link_leave(link);
@@ -624,21 +733,26 @@ static struct link *link_new(struct loop *loop, const struct link_options *optio
                              const struct link_handler *handler, void *owner)
 {
     const struct link_filter *filter = options->tls ? &link_tls_filter : NULL;
+    size_t max_message_bytes =
+        options->max_message_bytes ? options->max_message_bytes : LINK_MESSAGE_MAX;
     struct link *link = calloc(1, sizeof(*link));
+    struct h2 *h2 = options->http_path ? h2_new(options->http_path, max_message_bytes) : NULL;
 
-    if (!link) {
+    if (!link || (options->http_path && !h2)) {
+        h2_free(h2);
+        free(link);
         if (filter)
             filter->free(options->tls);
         return NULL;
     }
+    link->h2 = h2;
     link->loop = loop;
     link->filter = filter;
     link->filter_state = options->tls;
     link->wire = filter ? filter->wire(options->tls) : &link->out;
     link->handler = handler;
     link->owner = owner;
-    framing_init(&link->in,
-                 options->max_message_bytes ? options->max_message_bytes : LINK_MESSAGE_MAX);
+    framing_init(&link->in, max_message_bytes);
     buf_init(&link->unread, UNREAD_MAX);
     buf_init(&link->out, options->max_unsent_bytes);
     link->room_at_bytes =
@@ -724,11 +838,13 @@ void link_close(struct link **link)
     *link = NULL;
     link_enter(closing);
     if (is_writable(closing) && !closing->is_blocked) {
-        enum err err = link_seal(closing);
+        enum err err = closing->h2 ? h2_send(closing->h2, &closing->out) : ERR_OK;
+        if (!err)
+            err = link_seal(closing);
         if (closing->filter)
             closing->filter->end(closing->filter_state);
         if (!err)
-            err = link_write_out(closing);
+            err = link_write_queue(closing);
         if (err) /* a failure no longer matters */
             buf_clear(&closing->out);
     }
@@ -777,7 +893,7 @@ bool link_is_delivered(const struct link *link)
 
 bool link_is_blocked(const struct link *link)
 {
-    return link->is_blocked;
+    return link->is_blocked || (link->h2 && h2_is_stalled(link->h2));
 }
 
 uint64_t link_written(const struct link *link)

@@ -5,7 +5,8 @@
 
 /*
  * A connection that carries whole messages without reading them: a byte stream (net/tcp.h),
- * optional TLS (tls/tls.h), and the two-byte length framing of RFC 1035 section 4.2.2. Upstream
+ * optional TLS (tls/tls.h), and the two-byte length framing of RFC 1035 section 4.2.2 or, on
+ * accepted links with an HTTP path, the requests of DNS over HTTPS (RFC 8484, net/h2.h). Upstream
  * connections and clients' sessions use the same link.
  *
  * The link collects the messages of a turn and sends them at its end in one write. The owner always
@@ -39,7 +40,8 @@ struct link_handler {
     /* Accepted links with a preface: its bytes so far, borrowed until the return. Returns its
      * length when it is whole, or 0 while it is not. May close the link. */
     size_t (*on_preface)(void *owner, struct span bytes);
-    /* One whole message, without its length; borrowed until the return. */
+    /* One whole message, without its length; borrowed until the return. With HTTP,
+     * link_exchange() names it. */
     void (*on_message)(void *owner, struct span message);
     /* After a message did not fit: the unsent bytes have fallen to room_at_bytes. */
     void (*on_room)(void *owner);
@@ -69,6 +71,9 @@ struct link_options {
     size_t max_message_bytes;  /* longer messages are cut; 0: LINK_MESSAGE_MAX */
     struct tls *tls;           /* NULL: plain. The link takes ownership, also on error. */
     enum link_preface preface; /* the preface that accepted links expect */
+    /* Accepted links: messages come in HTTP requests for this path, of H2_PATH_MAX bytes at most;
+     * borrowed until the return. NULL: they come framed. */
+    const char *http_path;
 };
 
 enum { LINK_MESSAGE_MAX = 65535 };
@@ -90,6 +95,26 @@ MUST_USE enum err link_accept(struct link **out, struct loop *loop, struct tcp *
 uint8_t *link_reserve(struct link *link, size_t max_len);
 void link_commit(struct link *link, size_t len);
 
+/* With HTTP, messages are exchanges: these come instead of link_commit(). The exchange is the one
+ * of the message that on_message delivers. link_answer() sends the reserved room as its reply,
+ * which the peer may keep for max_age_s. link_decline() ends it without a reply; is_malformed tells
+ * the peer that its message was no query. Both do nothing when the peer has cancelled the exchange.
+ */
+uint32_t link_exchange(const struct link *link);
+void link_answer(struct link *link, uint32_t exchange, size_t len, uint32_t max_age_s);
+void link_decline(struct link *link, uint32_t exchange, bool is_malformed);
+
+/* With HTTP: asks the peer to begin no more exchanges here; new ones are still delivered. Without
+ * HTTP it does nothing. */
+void link_announce_end(struct link *link);
+
+/* With HTTP: delivers no more messages. The peer learns which ones it may repeat elsewhere. Without
+ * HTTP it does nothing. */
+void link_refuse_more(struct link *link);
+
+/* Requests that HTTP refused with a status so far; none of them brought a message. */
+uint64_t link_refused(const struct link *link);
+
 /* Reserves, copies and commits. */
 MUST_USE enum err link_send(struct link *link, struct span message);
 
@@ -107,11 +132,14 @@ void link_push(struct link *link);
  * our kernel would wait some 40 ms for a write. */
 void link_await_more(struct link *link, bool is_awaited);
 
-/* Bytes that the kernel has not taken yet. */
+/* Bytes that the kernel has not taken yet. With HTTP, replies that wait for the peer's windows
+ * count too. */
 size_t link_unsent(const struct link *link);
 
 /* Stops and starts reading (back pressure on a client). While paused, no on_message comes, and
- * messages that were already read wait. link_resume() itself makes no callback. */
+ * messages that were already read wait. An open link with HTTP goes on reading, because the peer
+ * may have to open its windows; H2_STREAMS_MAX bounds the messages that wait. link_resume() itself
+ * makes no callback. */
 void link_pause(struct link *link);
 void link_resume(struct link *link);
 
@@ -167,7 +195,8 @@ void link_finish(struct link *link);
  * tcp_is_delivered(). */
 bool link_is_delivered(const struct link *link);
 
-/* Whether the kernel takes no more at present, so that the write queue only grows. */
+/* Whether the kernel, or the windows of HTTP, take no more at present, so that the write queue only
+ * grows. */
 bool link_is_blocked(const struct link *link);
 
 /* Ends the connection with a RST, which discards waiting bytes here and in the kernel. *link

@@ -31,6 +31,8 @@ struct link_filter {
     enum err (*begin)(void *state, struct span messages, size_t *taken);
     /* Turns whole messages into bytes of wire(). */
     enum err (*send)(void *state, struct span messages);
+    /* The same with bytes that are no messages. */
+    enum err (*send_bytes)(void *state, struct span bytes);
     /* Takes all bytes of a read. ERR_PEER_CLOSED: the peer ended the stream in order. */
     enum err (*receive)(void *state, struct span bytes, const struct link_filter_sink *sink,
                         void *owner);

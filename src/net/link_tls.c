@@ -30,6 +30,11 @@ static enum err link_tls_send(void *state, struct span messages)
     return tls_send_messages(state, messages);
 }
 
+static enum err link_tls_send_bytes(void *state, struct span bytes)
+{
+    return tls_send(state, bytes);
+}
+
 struct delivery {
     const struct link_filter_sink *sink;
     void *owner;
@@ -81,6 +86,7 @@ static void link_tls_free(void *state)
 const struct link_filter link_tls_filter = {
     .begin = link_tls_begin,
     .send = link_tls_send,
+    .send_bytes = link_tls_send_bytes,
     .receive = link_tls_receive,
     .end = link_tls_end,
     .wire = link_tls_wire,

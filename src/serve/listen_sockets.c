@@ -20,9 +20,9 @@
 struct served {
     struct addr wanted; /* as configured: port 0 stays 0 */
     struct addr local;
-    bool is_tls;
-    bool is_lacking; /* this machine does not have the address, so it is not served */
-    bool is_kept;    /* the next list has the address too */
+    enum transport stream; /* TRANSPORT_TCP: and UDP */
+    bool is_lacking;       /* this machine does not have the address, so it is not served */
+    bool is_kept;          /* the next list has the address too */
 };
 
 /* A list of addresses. */
@@ -80,7 +80,7 @@ static struct book *book_new(const struct server_options *options)
     for (size_t i = 0; i < count; i++) {
         struct server_address address = server_address_at(options, i);
         book->list[i] = (struct served){
-            .wanted = *address.addr, .local = *address.addr, .is_tls = address.is_tls};
+            .wanted = *address.addr, .local = *address.addr, .stream = address.stream};
     }
     return book;
 }
@@ -137,7 +137,7 @@ static size_t find_served(const struct listen_sockets *sockets, const struct ser
     struct book *served = sockets->served;
     for (size_t i = 0; served && i < served->count; i++) {
         struct served *here = &served->list[i];
-        if (!here->is_lacking && !here->is_kept && here->is_tls == wanted->is_tls &&
+        if (!here->is_lacking && !here->is_kept && here->stream == wanted->stream &&
             addr_equal(&here->wanted, &wanted->wanted))
             return i;
     }
@@ -170,6 +170,7 @@ static enum err open_for_all(struct listen_sockets *sockets, size_t which, struc
     for (size_t worker = 0; worker < sockets->workers; worker++) {
         struct listen_slot *slot = &sockets->shares[worker]->slots[which];
         struct listen_socket *out = wish.type == LISTEN_UDP ? &slot->udp : &slot->stream;
+        slot->transport = sockets->next->list[which].stream;
         enum err err = listen_sockets_open_socket(sockets, out, &wish);
         if (err)
             return err;
@@ -184,7 +185,7 @@ static enum err open_address(struct listen_sockets *sockets, size_t which, bool 
     struct served *address = &sockets->next->list[which];
     struct listen_wish wish = {.addr = address->wanted, .type = LISTEN_UDP, .freebind = freebind};
     wish.is_beside_ours = is_beside_ours(sockets, which, &wish.addr);
-    enum err err = address->is_tls ? ERR_OK : open_for_all(sockets, which, wish);
+    enum err err = address->stream == TRANSPORT_TCP ? open_for_all(sockets, which, wish) : ERR_OK;
     if (err)
         return err;
     wish.type = LISTEN_TCP;
@@ -337,7 +338,7 @@ static bool listen_sockets_serves(const struct listen_socket *given,
     for (size_t i = 0; i < server_address_count(options); i++) {
         struct server_address address = server_address_at(options, i);
         if (addr_equal(address.addr, &given->local) &&
-            (given->type == LISTEN_TCP || !address.is_tls))
+            (given->type == LISTEN_TCP || server_address_has_udp(address)))
             return true;
     }
     return false;
@@ -358,7 +359,8 @@ static enum err adopt_one(struct listen_socket *out, int fd, const struct server
              "descriptor %d is bound to %s over %s, which is not served; add it to %s, or take it "
              "out of the socket unit",
              fd, text, out->type == LISTEN_UDP ? "UDP" : "TCP",
-             out->type == LISTEN_UDP ? "server.listen" : "server.listen or server.listen-tls");
+             out->type == LISTEN_UDP ? "server.listen"
+                                     : "server.listen, server.listen-tls or server.listen-https");
     return ERR_INVALID;
 }
 

@@ -25,6 +25,7 @@
 
 #include "base/addr.h"
 #include "base/err.h"
+#include "base/transport.h"
 #include "net/listen_socket.h"
 #include "serve/server_options.h"
 
@@ -36,6 +37,7 @@ struct listen_share {
     size_t count;
     struct listen_slot {
         struct listen_socket udp, stream; /* each may be none */
+        enum transport transport;         /* of stream */
         size_t before;             /* the number of this address in the old list; SIZE_MAX: new */
         struct listener *listener; /* the server's; NULL here */
     } slots[];
@@ -51,7 +53,7 @@ enum { LISTEN_SOCKETS_WHY_MAX = 320 };
 
 /*
  * Takes sockets that another process (systemd) has bound for us. All workers share each of them,
- * over UDP, TCP or TLS, whenever a list has its address. Call it before the first list; options are
+ * over UDP or a stream, whenever a list has its address. Call it before the first list; options are
  * the options of that list. A socket at none of their addresses is refused, because it would get
  * queries and no answers. On ERR_INVALID or ERR_NO_MEMORY no descriptor was taken, and why names
  * the wrong one and the remedy; else all were taken.
@@ -61,10 +63,10 @@ MUST_USE enum err listen_sockets_adopt(struct listen_sockets *sockets, const int
                                        char why[LISTEN_SOCKETS_WHY_MAX]);
 
 /*
- * Opens a socket for UDP and one for TCP, or one for TLS, for each worker and each address that is
- * not served yet. ERR_ADDRESS_IN_USE: another program has the address. An address that this machine
- * lacks is a logged warning and is tried again with the next list; if the machine lacks all of
- * them, it is ERR_ADDRESS_UNKNOWN. On error nothing has changed, and *which is the number of the
+ * Opens a socket for UDP and one for TCP, or one for TLS or HTTPS, for each worker and each address
+ * that is not served yet. ERR_ADDRESS_IN_USE: another program has the address. An address that this
+ * machine lacks is a logged warning and is tried again with the next list; if the machine lacks all
+ * of them, it is ERR_ADDRESS_UNKNOWN. On error nothing has changed, and *which is the number of the
  * address, except with ERR_NO_MEMORY. With port 0, UDP and TCP of all workers have the same free
  * port.
  */

@@ -582,14 +582,15 @@ static void serve_stream_on_end_due(struct timer *timer);
 
 static enum err serve_stream_open(struct serve_stream **out, struct requests *requests,
                                   struct session_common *common, struct listen_socket *socket,
-                                  struct tls_context *const *tls)
+                                  enum transport transport, struct tls_context *const *tls)
 {
     struct serve_stream *serve = calloc(1, sizeof(*serve));
     if (!serve)
         return ERR_NO_MEMORY;
     serve->host.requests = requests;
     serve->host.common = common;
-    serve->host.tls = tls;
+    serve->host.transport = transport;
+    serve->host.tls = transport_is_secure(transport) ? tls : NULL;
     serve->host.admit = serve_stream_admit;
     serve->host.address = socket->local;
     serve->host.on_closed = serve_stream_on_closed;
@@ -675,12 +676,12 @@ static enum err open_sides(struct listener *listener, struct requests *requests,
                            struct session_common *common, struct listen_slot *slot,
                            struct tls_context *const *tls)
 {
-    bool is_tls = slot->udp.fd < 0;
-    enum err err = is_tls ? ERR_OK : serve_udp_open(&listener->udp, requests, &slot->udp);
+    bool has_udp = slot->udp.fd >= 0;
+    enum err err = has_udp ? serve_udp_open(&listener->udp, requests, &slot->udp) : ERR_OK;
     if (err)
         return err;
-    return serve_stream_open(&listener->stream, requests, common, &slot->stream,
-                             is_tls ? tls : NULL);
+    return serve_stream_open(&listener->stream, requests, common, &slot->stream, slot->transport,
+                             tls);
 }
 
 enum err listener_open(struct listener **out, struct requests *requests,

@@ -35,7 +35,7 @@ struct reply_rules reply_rules_udp(uint16_t max_udp_size)
 struct reply_rules reply_rules_stream(uint16_t max_udp_size, uint64_t idle_timeout_us)
 {
     struct reply_rules rules = reply_rules_udp(max_udp_size);
-    rules.stream = true;
+    rules.stream = rules.keepalive = true;
     rules.keepalive_100ms = (uint16_t)MIN(idle_timeout_us / 100000, UINT16_MAX);
     return rules;
 }
@@ -45,7 +45,7 @@ struct reply_rules reply_rules_stream(uint16_t max_udp_size, uint64_t idle_timeo
 /* To a client that asked for it; and to every client that is to close (RFC 7828 section 3.3.2). */
 static bool tells_idle_time(const struct reply *reply)
 {
-    return reply->rules->stream &&
+    return reply->rules->keepalive &&
            (reply->query->has_keepalive || reply->rules->keepalive_100ms == 0);
 }
 

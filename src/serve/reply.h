@@ -25,7 +25,8 @@
 
 /* The rules for all replies over one kind of transport. */
 struct reply_rules {
-    bool stream;              /* the limit is 65535 bytes, and keepalive is answered */
+    bool stream;              /* the limit is 65535 bytes */
+    bool keepalive;           /* RFC 7828 is answered: not over HTTP, which has its own means */
     uint16_t udp_size;        /* in our OPT record, and the bound of our datagrams */
     bool rotates;             /* the order of addresses changes each time (rotate.h) */
     bool pads;                /* over TLS: answers to padded queries are padded (RFC 7830) */

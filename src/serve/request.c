@@ -31,6 +31,7 @@ struct request {
     struct list node; /* of the sink's waiting or parked ones, of the orphans, or of the spares */
     struct requests *requests;
     struct sink *sink; /* NULL: its client has left */
+    uint32_t exchange; /* as in struct sink */
     uint64_t client;   /* its number in the quota */
     struct query query;
     struct course course;
@@ -358,6 +359,8 @@ static void drop_waiting(struct request *request, enum stat reason)
         count_view_rule(request->sink, request->is_stream ? NULL : &request->path);
     request_tell(request->sink, &reply, NULL, request->is_stream ? NULL : &request->path,
                  &tell_limited);
+    if (request->sink->on_dropped)
+        request->sink->on_dropped(request->sink);
     request_release(request);
 }
 
@@ -416,6 +419,7 @@ static void request_on_answer(struct waiter *waiter, const struct answer *answer
         request_release(request);
         return;
     }
+    sink->exchange = request->exchange;
     if (is_discarded(request))
         drop_waiting(request, stat_dropped_late);
     else if (sink->has_room && !sink->has_room(sink))
@@ -443,6 +447,7 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     request->waiter.takes_stale = true;
     request->waiter.source = NULL;
     request->sink = sink;
+    request->exchange = sink->exchange;
     request->query = *query;
     query_keep(&request->query, request->name);
     request->course = (struct course){.rest = POLICE_WHOLE};
@@ -689,6 +694,7 @@ static void answer_parked(struct request *request)
     struct course_query about = course_query_of(request);
     struct cache_key key;
     struct answer answer;
+    sink->exchange = request->exchange;
     list_remove(&request->node);
     list_append(&sink->waiting, &request->node);
     sink->parked_count--;
@@ -916,7 +922,8 @@ static void request_judge(struct sink *sink, struct request_lookup *lookup)
         lookup->verdict = QUERY_LIMITED;
 }
 
-_Static_assert(TRANSPORT_UDP == 0 && TRANSPORT_TCP == 1 && TRANSPORT_TLS == 2,
+_Static_assert(TRANSPORT_UDP == 0 && TRANSPORT_TCP == 1 && TRANSPORT_TLS == 2 &&
+                   TRANSPORT_HTTPS == 3,
                "the order of the rows of questions_total");
 
 /* Adds to the row of the type and the transport. Clients cannot create rows: all other types share

@@ -106,6 +106,12 @@ struct sink {
      * until sink_unpark(), and the cache keeps its answer. NULL: an answer without room is dropped.
      */
     bool (*has_room)(struct sink *sink);
+    /* A query that waited gets no answer. NULL: nothing follows from that. */
+    void (*on_dropped)(struct sink *sink);
+    /* Names the query of the message that is taken now, or of the reply that leaves now, where
+     * replies may need more than the id to find their query: the owner sets it before
+     * request_take(), and finds it in reserve(), commit() and on_dropped(). */
+    uint32_t exchange;
     struct list waiting;  /* struct request */
     struct list parked;   /* struct request; these hold no place of the quota */
     size_t waiting_count; /* of both lists */

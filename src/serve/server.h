@@ -23,7 +23,7 @@ struct tap;
 struct tls_context;
 
 /* Serves the addresses of the share. Takes the share, also on error: *share becomes NULL. options,
- * resolver, quota and stats are borrowed. With options->listen_tls, server_set_tls() must follow
+ * resolver, quota and stats are borrowed. With TLS in the options, server_set_tls() must follow
  * before the loop runs. */
 MUST_USE enum err server_open(struct server **out, struct loop *loop,
                               const struct server_options *options, struct listen_share **share,
@@ -49,7 +49,7 @@ void server_set_notify_taker(struct server *server, const struct notify_taker *t
  * and quota. Takes the share: *share becomes NULL.
  *
  * Addresses of both lists keep their sockets and sessions, and the access list judges the sessions
- * again. If these options are the first with listen_tls, server_set_tls() must come before. A new
+ * again. If these options are the first with TLS, server_set_tls() must come before. A new
  * address that cannot be watched (out of memory) is logged and left to the other workers.
  *
  * Addresses that end lose no query: datagrams that have come are answered, connections that wait

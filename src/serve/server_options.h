@@ -49,7 +49,10 @@ struct server_options {
     size_t listen_count;
     struct addr *listen_tls; /* DNS over TLS */
     size_t listen_tls_count;
-    bool freebind;             /* both lists: also addresses that this machine does not have yet */
+    struct addr *listen_https; /* DNS over HTTPS */
+    size_t listen_https_count;
+    char *https_path;
+    bool freebind;             /* all lists: also addresses that this machine does not have yet */
     char *tls_certificate;     /* PEM file of the chain, the server's own first; "": none */
     char *tls_key;             /* PEM file */
     char *tls_ciphers;         /* as in struct tls_peer_options */
@@ -86,5 +89,11 @@ struct server_options {
     size_t view_listener_count;
     struct rpz_choices policy_choices;
 };
+
+/* Whether clients need a certificate. */
+static inline bool server_options_have_tls(const struct server_options *options)
+{
+    return options->listen_tls_count > 0 || options->listen_https_count > 0;
+}
 
 #endif

@@ -19,6 +19,7 @@
 #include "loop/timer.h"
 #include "net/link.h"
 #include "net/listen_socket.h"
+#include "serve/freshness.h"
 #include "serve/proxy_header.h"
 #include "serve/request.h"
 #include "serve/server_quota.h"
@@ -43,6 +44,7 @@ struct session {
     size_t link_bytes;  /* held by the link, and by the kernel for a client that does not read */
     size_t held_parked; /* parked queries that are in the count */
     struct client_place place;
+    uint8_t *reply;       /* the room that was reserved last, over HTTPS */
     struct addr frontend; /* of a proxy that named the client; family 0: none */
     struct request_client client;
     enum session_state state;
@@ -54,8 +56,9 @@ struct session {
     uint64_t last_until_at;     /* end of the last call; 0: it has not begun */
     uint64_t reads_before_last; /* reads of the link when the last call began */
     uint64_t last_query_at;
-    uint64_t idle_us;    /* the idle time at that query; a reload may change the option */
-    uint64_t give_up_at; /* deadline of the last bytes, while finishing or discarding; 0: none */
+    uint64_t idle_us;      /* the idle time at that query; a reload may change the option */
+    uint64_t http_refused; /* requests that are in the count */
+    uint64_t give_up_at;   /* deadline of the last bytes, while finishing or discarding; 0: none */
     struct handshake handshake;
     struct idle_entry idle;
     struct timer timer;
@@ -74,6 +77,11 @@ static struct stats *stats_of(const struct session *session)
 static bool is_tls(const struct session *session)
 {
     return session->host->tls;
+}
+
+static bool is_https(const struct session *session)
+{
+    return session->host->transport == TRANSPORT_HTTPS;
 }
 
 static uint64_t client_number(const struct session *session)
@@ -110,10 +118,19 @@ static void note_idle(struct session *session)
         put_idle(session);
 }
 
+static void count_refused(struct session *session)
+{
+    uint64_t refused = link_refused(session->link);
+    if (refused != session->http_refused)
+        STATS_ADD(stats_of(session), http_refused, refused - session->http_refused);
+    session->http_refused = refused;
+}
+
 static void session_end(struct session *session, void (*end_link)(struct link **link))
 {
     struct session_host *host = session->host;
     struct client_place place = session->place;
+    count_refused(session);
     sink_orphan(&session->sink);
     handshake_queue_leave(&host->common->handshakes, &session->handshake);
     idle_order_remove(&session->idle);
@@ -230,6 +247,7 @@ static void session_move(struct session *session, enum session_state to)
     case SESSION_FINISHING:
         session->sink.rules.keepalive_100ms = 0; /* as set_rules() says */
         session->give_up_at = 0;
+        link_refuse_more(session->link);
         timer_stop(&session->timer);
         break;
     case SESSION_DISCARDING:
@@ -606,6 +624,35 @@ static void session_commit(struct sink *sink, size_t len, const struct udp_path 
     link_commit(CONTAINER_OF(sink, struct session, sink)->link, len);
 }
 
+/* ---- the sink over HTTPS ---- */
+
+static uint8_t *session_reserve_https(struct sink *sink, size_t len)
+{
+    struct session *session = CONTAINER_OF(sink, struct session, sink);
+    session->reply = session_reserve(sink, len);
+    return session->reply;
+}
+
+static void session_commit_https(struct sink *sink, size_t len, const struct udp_path *path)
+{
+    struct session *session = CONTAINER_OF(sink, struct session, sink);
+    (void)path;
+    link_answer(session->link, sink->exchange, len, freshness_of(span_of(session->reply, len)));
+}
+
+static void session_on_dropped_https(struct sink *sink)
+{
+    struct session *session = CONTAINER_OF(sink, struct session, sink);
+    link_decline(session->link, sink->exchange, false);
+}
+
+/* Ends the exchange of a message that gets no answer. */
+static void session_decline(struct session *session, struct span message)
+{
+    bool is_query = message.len >= HEADER_LEN && !(get_u16(message.data + 2) & HEADER_QR);
+    link_decline(session->link, session->sink.exchange, !is_query);
+}
+
 static const struct addr *session_local(const struct sink *sink)
 {
     const struct session *session = CONTAINER_OF(sink, const struct session, sink);
@@ -646,7 +693,11 @@ static void session_on_message(void *owner, struct span message)
     struct session *session = owner;
     if (session->state == SESSION_DISCARDING)
         return;
-    stats_add_at(stats_of(session), is_tls(session) ? stat_queries_tls : stat_queries_tcp, 1);
+    static const enum stat queries[] = {[TRANSPORT_TCP] = stat_queries_tcp,
+                                        [TRANSPORT_TLS] = stat_queries_tls,
+                                        [TRANSPORT_HTTPS] = stat_queries_https};
+    stats_add_at(stats_of(session), queries[session->host->transport], 1);
+    session->sink.exchange = link_exchange(session->link);
     cache_read_begin();
     enum request_result result = request_take(&session->sink, message, session->client, NULL);
     cache_read_end();
@@ -654,8 +705,11 @@ static void session_on_message(void *owner, struct span message)
         begin_idle(session);
     if (!session->has_asked)
         note_first(session);
-    if (message.len < HEADER_LEN || !server_may_ask(session->client.access))
+    bool is_short = message.len < HEADER_LEN && !is_https(session);
+    if (is_short || !server_may_ask(session->client.access))
         session->has_ended = true;
+    if (result == REQUEST_DROPPED && is_https(session))
+        session_decline(session, message);
     session_settle(session);
 }
 
@@ -680,6 +734,10 @@ static void session_on_peer_closed(void *owner)
 static void session_on_failed(void *owner, enum err why)
 {
     struct session *session = owner;
+    if (why == ERR_HTTP)
+        STATS_INC(stats_of(session), http_failed);
+    if (why == ERR_HTTP_FLOOD)
+        STATS_INC(stats_of(session), http_flooded);
     if (session->state == SESSION_SECURING)
         give_up_handshake(session, why);
     else if (session->state == SESSION_ANNOUNCING)
@@ -692,6 +750,7 @@ static void session_on_failed(void *owner, enum err why)
 static void on_held(void *owner, size_t bytes)
 {
     struct session *session = owner;
+    count_refused(session);
     session->link_bytes = bytes + (link_is_blocked(session->link) ? LISTEN_SOCKET_SEND_BYTES : 0);
     hold_memory(session);
 }
@@ -745,6 +804,7 @@ static void set_rules(struct session *session)
         server_may_ask(session->client.access) && !session->has_ended && !session->host->is_ending;
     session->sink.rules =
         reply_rules_stream(options->max_udp_size, may_stay ? options->client_idle_timeout_us : 0);
+    session->sink.rules.keepalive = !is_https(session);
     session->sink.rules.pads = is_tls(session);
     session->sink.rules.rotates = options->rotate_answers;
     session->sink.rules.nsid = options->nsid;
@@ -756,13 +816,18 @@ static void init_sink(struct session *session)
     sink_init(sink, session->host->requests);
     session_set_client(session);
     set_rules(session);
-    sink->transport = is_tls(session) ? TRANSPORT_TLS : TRANSPORT_TCP;
+    sink->transport = session->host->transport;
     sink->local = session_local;
     sink->client = &session->place.client;
     sink->reserve = session_reserve;
     sink->has_room = session_has_room;
     sink->commit = session_commit;
     sink->on_answered = session_on_answered;
+    if (!is_https(session))
+        return;
+    sink->reserve = session_reserve_https;
+    sink->commit = session_commit_https;
+    sink->on_dropped = session_on_dropped_https;
 }
 
 /* Where a connection that begins now has the header of its proxy. A reload changes it for later
@@ -809,6 +874,8 @@ static enum err open_link(struct session *session, struct tcp **tcp)
                                    .room_at_bytes = SESSION_PUSH_BYTES,
                                    .max_message_bytes = SESSION_QUERY_MAX,
                                    .preface = session->preface};
+    if (is_https(session))
+        options.http_path = session->host->requests->options->https_path;
     if (is_tls(session)) {
         MUST(*session->host->tls);
         options.tls = tls_server(*session->host->tls);
@@ -816,6 +883,7 @@ static enum err open_link(struct session *session, struct tcp **tcp)
             tcp_close(tcp);
             return ERR_NO_MEMORY;
         }
+        tls_set_transport(options.tls, session->host->transport);
     }
     return link_accept(&session->link, loop_of(session), tcp, &options, &handler, session);
 }
@@ -885,6 +953,8 @@ static void session_renew(struct session *session)
     }
     session_set_client(session);
     set_rules(session);
+    if (session->host->is_ending)
+        link_announce_end(session->link);
     bool is_refused_handshake =
         !server_may_ask(session->client.access) && session->state == SESSION_SECURING;
     if (is_refused_handshake || !change_place(session)) {
@@ -917,6 +987,7 @@ static void last_call(struct session *session)
     session->last_until_at = last_call_until_at(session);
     session->reads_before_last = link_reads(session->link);
     session->sink.rules.keepalive_100ms = 0; /* as set_rules() says */
+    link_announce_end(session->link);
     bool takes_queries = !has_begun(session) || session->state == SESSION_OPEN;
     if (!takes_queries || loop_now(loop_of(session)) >= session->last_until_at)
         session_finish(session);

@@ -44,6 +44,14 @@
  * those of many others gets one read of them, at most SESSION_ROUND_US later. A session that is
  * busy has no last call.
  *
+ * Over HTTPS (RFC 8484) there are some differences. A session that is busy or full goes on reading
+ * frames, because the client may have to open its windows; messages wait, as the bound of net/h2.h
+ * allows. A session is also full when its answers wait for those windows. A malformed message costs
+ * the client an HTTP status instead of its session. When the address ends or the session has its
+ * last call, the client gets a GOAWAY that asks it to begin nothing more; when the session
+ * finishes, a second one says which queries it may repeat elsewhere. A query that is dropped ends
+ * with a RST_STREAM.
+ *
  * One thread.
  */
 
@@ -52,6 +60,7 @@
 #include "base/addr.h"
 #include "base/err.h"
 #include "base/list.h"
+#include "base/transport.h"
 #include "serve/handshake_queue.h"
 #include "serve/idle_order.h"
 #include "serve/server_quota.h"
@@ -115,8 +124,9 @@ bool session_displace(struct session_common *common, uint64_t client, bool is_ow
 struct session_host {
     struct requests *requests;
     struct session_common *common;
+    enum transport transport;
     struct tls_context *const *tls; /* the context for new sessions; NULL: plain TCP */
-    struct addr address;            /* as in server.listen or server.listen-tls */
+    struct addr address;            /* as in the options */
     bool is_ending;                 /* the address ends: answers tell clients to close */
     struct list sessions;
     /* A proxy has named the client of a session: moves its place to the client. Returns false, and

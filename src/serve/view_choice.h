@@ -14,8 +14,8 @@
 #include "serve/acl.h"
 #include "serve/server_options.h"
 
-/* Returns the views of clients at this address of server.listen or server.listen-tls; NULL: none.
- * Belongs to the options. */
+/* Returns the views of clients at this address of the server; NULL: none. Belongs to the options.
+ */
 const struct prefix_set *view_choice_at(const struct server_options *options,
                                         const struct addr *listener);
 

@@ -50,6 +50,7 @@ struct tls {
     struct pipe pipe;
     enum tls_state state;
     bool is_client;
+    enum transport transport;       /* has the protocol of ALPN */
     bool is_deaf;                   /* its reader wants no more */
     bool is_ended;                  /* our close_notify is sent */
     bool is_authenticated;          /* client: the peer has proved its identity */
@@ -150,15 +151,16 @@ static BIO *pipe_bio(struct pipe *pipe)
 
 /* ---------------------------------------------------------------- ALPN
  *
- * The protocol is "dot" (RFC 7858 section 3.1, RFC 7301), or the peers negotiate none. Newer
+ * The protocol is that of the transport (RFC 7301), "dot" for DNS over TLS (RFC 7858 section 3.1)
+ * and "h2" for DNS over HTTPS (RFC 9113 section 3.2), or the peers negotiate none. Newer
  * versions of OpenSSL refuse a protocol that the client did not offer, but report it as any other
  * bad extension; older versions accept it. So a client checks the extension itself, and the result
  * after the handshake. */
 
-/* Returns our list of one protocol, which its length precedes. */
-static struct span alpn_offer(void)
+/* Returns the list of one protocol, which its length precedes. */
+static struct span alpn_offer(enum transport transport)
 {
-    const char *alpn = transport_alpn(TRANSPORT_TLS);
+    const char *alpn = transport_alpn(transport);
     return span_of(alpn, strlen(alpn));
 }
 
@@ -166,7 +168,8 @@ static struct span alpn_offer(void)
 static bool is_expected_alpn(struct span answer)
 {
     uint16_t len;
-    return span_take_u16(&answer, &len) && len == answer.len && span_equal(answer, alpn_offer());
+    return span_take_u16(&answer, &len) && len == answer.len &&
+           span_equal(answer, alpn_offer(TRANSPORT_TLS));
 }
 
 static void tls_on_extension(SSL *ssl, int from_server, int type, const unsigned char *data,
@@ -185,20 +188,22 @@ static void tls_on_extension(SSL *ssl, int from_server, int type, const unsigned
 static int tls_on_alpn_offer(SSL *ssl, const unsigned char **out, unsigned char *out_len,
                              const unsigned char *offered, unsigned offered_len, void *unused)
 {
-    struct span ours = alpn_offer();
+    const struct tls *tls = SSL_get_app_data(ssl);
+    struct span ours = alpn_offer(tls->transport);
     unsigned char *chosen;
     int result = SSL_select_next_proto(&chosen, out_len, ours.data, (unsigned)ours.len, offered,
                                        offered_len);
 
-    (void)ssl, (void)unused;
+    (void)unused;
     *out = chosen;
     return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* "dot" was negotiated, or no protocol at all. */
+/* The protocol of the transport was negotiated, or none at all. */
 static bool is_alpn_ours(const SSL *ssl)
 {
-    struct span ours = alpn_offer();
+    const struct tls *tls = SSL_get_app_data(ssl);
+    struct span ours = alpn_offer(tls->transport);
     const unsigned char *name;
     unsigned len;
 
@@ -357,7 +362,7 @@ bool tls_install(SSL_CTX *ctx, bool is_client)
     SSL_CTX_set_cert_verify_callback(ctx, tls_on_certificate, NULL);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(ctx, tls_on_ticket);
-    struct span ours = alpn_offer();
+    struct span ours = alpn_offer(TRANSPORT_TLS);
     return SSL_CTX_set_alpn_protos(ctx, ours.data, (unsigned)ours.len) == 0;
 }
 
@@ -373,6 +378,7 @@ static struct tls *tls_new(struct tls_context *context, bool is_client)
     forget_errors();
     buf_init(&tls->pipe.out, TLS_WIRE_MAX);
     tls->is_client = is_client;
+    tls->transport = TRANSPORT_TLS;
     tls->state = is_client ? TLS_NEW : TLS_HANDSHAKING;
     tls->detail = "";
     tls->ssl = SSL_new(context->ctx);
@@ -409,6 +415,11 @@ struct tls *tls_server(struct tls_context *context)
     if (tls)
         SSL_set_accept_state(tls->ssl);
     return tls;
+}
+
+void tls_set_transport(struct tls *tls, enum transport transport)
+{
+    tls->transport = transport;
 }
 
 static void forget_early(struct tls *tls)

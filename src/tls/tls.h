@@ -25,6 +25,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "base/transport.h"
 #include "tls/tls_options.h"
 
 struct ssl_ctx_st;
@@ -51,6 +52,10 @@ struct tls_context {
 /* Returns NULL when out of memory. The context may be freed before the connection. */
 struct tls *tls_client(struct tls_context *context, const struct tls_peer *peer);
 struct tls *tls_server(struct tls_context *context);
+
+/* The protocol that a server negotiates is that of this transport instead of TRANSPORT_TLS. Before
+ * the handshake. */
+void tls_set_transport(struct tls *tls, enum transport transport);
 
 /* Bytes of plain text that tls_begin() may send as early data. 0 unless the options allow early
  * data and the client holds a ticket that allows it at its present age. */

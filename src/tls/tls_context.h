@@ -10,7 +10,7 @@
  *
  * TLS 1.2 and 1.3 only (OpenSSL's configuration file may narrow that), no compression, no
  * renegotiation; keys of at least 112 bits of security, unless the ciphers contain "@SECLEVEL=1".
- * ALPN "dot" (RFC 7858 section 3.1).
+ * ALPN "dot" (RFC 7858 section 3.1), or the protocol of tls_set_transport().
  */
 
 #include <stdbool.h>
@@ -53,7 +53,7 @@ struct tls_server_options {
     struct tls_ticket_keys *ticket_keys;
 };
 
-/* Makes a context for accepting. It refuses a client that offers ALPN protocols without "dot" (RFC
+/* Makes a context for accepting. It refuses a client that offers ALPN protocols without ours (RFC
  * 7301 section 3.2), and serves one that offers none. Errors as above: a certificate that does not
  * parse, a key that does not belong to it. */
 MUST_USE enum err tls_context_server(struct tls_context **out,

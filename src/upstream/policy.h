@@ -23,7 +23,7 @@ struct policy_listeners {
     size_t count;
 };
 
-enum { POLICY_LISTENERS = 2 };
+enum { POLICY_LISTENERS = 3 };
 
 /* Borrows everything it points to. */
 struct policy {

@@ -164,7 +164,7 @@ def check_cycles(tree):
 
 def library_flags():
     flags = []
-    for package in ("libuv", "ldns", "openssl", "yaml-0.1", "liburcu-memb", "libxxhash"):
+    for package in ("libuv", "ldns", "openssl", "yaml-0.1", "liburcu-memb", "libxxhash", "libnghttp2"):
         done = subprocess.run(["pkg-config", "--cflags", package], capture_output=True, text=True)
         flags += done.stdout.split() if done.returncode == 0 else []
     return flags

@@ -435,7 +435,8 @@ def test_a_reload_after_a_rename_begins_a_new_file(nailupd, responder, dig, tmp_
     assert names == [["first"], ["second", "third"]]
 
 
-def test_over_tls_both_ways(nailupd, responder, reader, tmp_path):
+@pytest.mark.parametrize("key, option, protocol", [("listen-tls", "+tls", 3), ("listen-https", "+https", 4)])
+def test_over_tls_both_ways(nailupd, responder, reader, tmp_path, key, option, protocol):
     """dnstap-read of BIND 9.18 has no names for these values."""
     subprocess.run([need("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=x", "-keyout",
@@ -443,18 +444,18 @@ def test_over_tls_both_ways(nailupd, responder, reader, tmp_path):
                    check=True, capture_output=True, timeout=30)
     tap, upstream = reader().start(), responder(transport="tls")
     ip, port = free_address("127.0.0.1")
-    daemon = nailupd({"server": {"listen-tls": [f"{ip}@{port}"],
+    daemon = nailupd({"server": {key: [f"{ip}@{port}"],
                                  "tls-certificate": str(tmp_path / "chain.pem"),
                                  "tls-key": str(tmp_path / "key.pem")},
                       "dnstap": {"socket": str(tap.socket)}},
                      upstreams=[upstream], nailed=True)
-    done = subprocess.run([need("kdig"), f"@{ip}", "-p", str(port), "+tls", NAME, "A"],
+    done = subprocess.run([need("kdig"), f"@{ip}", "-p", str(port), option, NAME, "A"],
                           text=True, capture_output=True, timeout=30)
     assert "NOERROR" in done.stdout
     assert daemon.stop() == 0
     tap.stop()
     messages = [fields(fields(payload)[14]) for payload in frames(tap.file.read_bytes())]
-    assert [(one[1], one[3]) for one in messages] == [(5, 3), (7, 3), (8, 3), (6, 3)]
+    assert [(one[1], one[3]) for one in messages] == [(5, protocol), (7, 3), (8, 3), (6, protocol)]
     assert f"{socket.inet_ntoa(messages[1][5])}@{messages[1][7]}" == upstream.server
     assert messages[0][7] == port
 

@@ -46,7 +46,7 @@ function push(list, value) {
 }
 
 function tiles(now) {
-  const queries = d => d.queries_udp + d.queries_tcp + d.queries_tls;
+  const queries = d => d.queries_udp + d.queries_tcp + d.queries_tls + d.queries_https;
   let rate = 0, share = now.hits + now.misses ? now.hits / (now.hits + now.misses) : 0;
   if (before && now.uptime_us > before.uptime_us && queries(now) >= queries(before)) {
     rate = (queries(now) - queries(before)) * 1e6 / (now.uptime_us - before.uptime_us);

@@ -13,7 +13,7 @@
 static void test_transport_words_are_in_the_order_of_the_rows(void **state)
 {
     (void)state;
-    const char *word = TRANSPORT_WORDS;
+    const char *word = UPSTREAM_TRANSPORT_WORDS;
     for (unsigned i = 0; *word; i++, word += strlen(word) + 1)
         assert_string_equal(word, transport_word((enum transport)i));
 }
@@ -21,7 +21,7 @@ static void test_transport_words_are_in_the_order_of_the_rows(void **state)
 static void test_transport_that_is_secure_never_falls_back(void **state)
 {
     (void)state;
-    for (enum transport i = TRANSPORT_UDP; i <= TRANSPORT_TLS; i++) {
+    for (enum transport i = TRANSPORT_UDP; i <= TRANSPORT_HTTPS; i++) {
         assert_int_equal(transport_can_fall_back(i), !transport_is_secure(i));
         assert_true(transport_is_stream(i) || !transport_is_secure(i));
         assert_int_equal(*transport_alpn(i) != '\0', transport_is_secure(i));
@@ -34,6 +34,7 @@ static void test_transport_ports_are_the_registered_ones(void **state)
     assert_int_equal(transport_port(TRANSPORT_UDP), 53);
     assert_int_equal(transport_port(TRANSPORT_TCP), 53);
     assert_int_equal(transport_port(TRANSPORT_TLS), 853);
+    assert_int_equal(transport_port(TRANSPORT_HTTPS), 443);
 }
 
 int main(void)

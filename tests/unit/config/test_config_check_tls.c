@@ -280,8 +280,12 @@ static void test_listeners_may_be_tls_only(void **state)
     assert_int_equal(config->server.listen_tls_count, 1);
     config_free(config);
     expect_error("server: {listen: [], listen-tls: []}",
-                 "1:10: error: server.listen: has no address, and neither has listen-tls: no "
-                 "client could send queries; add one");
+                 "1:10: error: server.listen: has no address, and neither has listen-tls or "
+                 "listen-https: no client could send queries; add one");
+    config = load_fine("server: {listen: [], listen-https: [127.0.0.1], "
+                       "tls-certificate: /a, tls-key: /b}\n" ZONE);
+    assert_int_equal(config->server.listen_https_count, 1);
+    config_free(config);
     expect_error("server: {listen: [], listen-tls: [x]}",
                  "1:35: error: server.listen-tls[0]: " ADDRESS_TAKES
                  "\"x\"; names are not looked up");
@@ -307,6 +311,29 @@ static void test_listeners_over_tls(void **state)
         "1:34: error: server.listen-tls[1]: 127.0.0.1@853 is given twice; keep one of them");
     expect_fine("server: {tls-certificate: /c, tls-key: /k}\n" ZONE);
     expect_fine("server: {tls-certificate: /c}\n" ZONE);
+}
+
+static void test_listeners_over_https(void **state)
+{
+    (void)state;
+    expect_error("server: {listen-https: [127.0.0.1]}",
+                 "1:10: error: server.listen-https: needs tls-certificate and tls-key");
+    expect_error("server: {listen: [127.0.0.1@443], listen-https: [127.0.0.1], tls-certificate: "
+                 "/c, tls-key: /k}",
+                 "1:35: error: server.listen-https: 127.0.0.1@443 is in server.listen too; one of "
+                 "them needs another port");
+    expect_error("server: {listen-tls: [127.0.0.1@443], listen-https: [127.0.0.1], "
+                 "tls-certificate: /c, tls-key: /k}",
+                 "1:39: error: server.listen-https: 127.0.0.1@443 is in server.listen-tls too; one "
+                 "of them needs another port");
+    expect_errors(
+        "server: {listen-https: [127.0.0.1@8853], tls-certificate: /c, tls-key: /k}\n" TLS_ZONE(
+            "127.0.0.1@8853"),
+        "f:2:17: error: forward-zones[0]: 127.0.0.1@8853 is an address of "
+        "server.listen-https: queries would loop\n");
+    expect_error("server: {https-path: dns-query}",
+                 "1:22: error: server.https-path: takes a path of at most 255 letters, digits and "
+                 "-._~/ that begins with a slash, such as /dns-query, not \"dns-query\"");
 }
 
 static void test_loops_over_tls_are_refused(void **state)
@@ -429,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_half_of_a_client_certificate_that_an_entry_leaves),
         cmocka_unit_test(test_listeners_may_be_tls_only),
         cmocka_unit_test(test_listeners_over_tls),
+        cmocka_unit_test(test_listeners_over_https),
         cmocka_unit_test(test_loops_over_tls_are_refused),
         cmocka_unit_test(test_trust_takes_strict_tls),
         cmocka_unit_test(test_one_file_for_two_kinds_of_secrets),

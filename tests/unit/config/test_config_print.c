@@ -94,6 +94,7 @@ static void test_every_key_prints_and_loads_back(void **state)
 
 static const char tls[] =
     "server: {listen-tls: [192.0.2.7, \"2001:db8::7@8853\"], tls-certificate: '/c\"\\',\n"
+    "  listen-https: [192.0.2.7, \"2001:db8::7@8443\"], https-path: /q,\n"
     "  tls-key: /k, tls-ciphers: 'A:B', tls-groups: C}\n"
     "tcp-upstream-keepalive:\n"
     "  - {prefix: 192.0.2.0/24, auth-name: B.example., pin-sha256: [], transport: tls}\n"
@@ -115,6 +116,8 @@ static void test_every_key_of_tls_prints_and_loads_back(void **state)
     char *printed = expect_round_trip(tls);
     static const char *const lines[] = {
         "  listen-tls: [192.0.2.7@853, \"2001:db8::7@8853\"]\n",
+        "  listen-https: [192.0.2.7@443, \"2001:db8::7@8443\"]\n",
+        "  https-path: \"/q\"\n",
         "  tls-certificate: \"/c\\\"\\\\\"\n",
         "  pin-sha256: [" PIN_A ", " PIN_B "]\n",
         "  - {prefix: 192.0.2.0/24, transport: tls, auth-name: \"b.example\", pin-sha256: []}\n",

@@ -238,9 +238,11 @@ static void test_wrong_views_are_refused(void **state)
                   "192.0.2.1@53; keep one of them\n");
     expect_errors(ZONE RPZ "views: [{name: v, clients: [10.0.0.0/8], rpz-zones: [a, A.]}]\n",
                   "f:3:57: error: views[0].rpz-zones[1]: a. is given twice; keep one of them\n");
-    expect_errors(ZONE "views: [{name: a, listen: [192.0.2.77]}]\n",
-                  "f:2:9: error: views[0].listen: 192.0.2.77@53 is neither in server.listen nor in "
-                  "server.listen-tls; write one of their addresses, with its port\n");
+    expect_errors(
+        ZONE "views: [{name: a, listen: [192.0.2.77]}]\n",
+        "f:2:9: error: views[0].listen: 192.0.2.77@53 is not in server.listen, "
+        "server.listen-tls or server.listen-https; write one of their addresses, with its "
+        "port\n");
     expect_errors(ZONE "views: [{name: a, clients: [10.0.0.0/8], forward-zones: [{name: x, "
                        "upstreams: [127.0.0.1@53]}]}]\n",
                   "f:2:58: error: views[0].forward-zones[0]: 127.0.0.1@53 is an address of "

@@ -237,7 +237,8 @@ static void test_values_out_of_range(void **state)
     expect_error("cache: {size: 1023KiB}",
                  "1:15: error: cache.size: 1023KiB is out of range; takes 1MiB to 1024GiB");
     expect_error("server: {listen: []}", "1:10: error: server.listen: has no address, and neither "
-                                         "has listen-tls: no client could send queries; add one");
+                                         "has listen-tls or listen-https: no client could send "
+                                         "queries; add one");
     char many[2048] = "server: {outgoing: [10.0.0.1";
     for (unsigned i = 2; i <= 65; i++)
         snprintf(many + strlen(many), sizeof(many) - strlen(many), ", 10.0.0.%u", i);

@@ -207,6 +207,24 @@ static void test_an_nsid_has_one_of_two_forms(void **state)
     assert_false(kind_parse(KIND_NSID, text, &arena, &field));
 }
 
+static void test_an_http_path_has_no_character_with_two_forms(void **state)
+{
+    (void)state;
+    char *field, text[300] = "/";
+    assert_true(kind_parse(KIND_HTTP_PATH, "/", &arena, &field));
+    assert_true(kind_parse(KIND_HTTP_PATH, "/dns-query", &arena, &field));
+    assert_true(kind_parse(KIND_HTTP_PATH, "/a.b/_~9", &arena, &field));
+    assert_false(kind_parse(KIND_HTTP_PATH, "", &arena, &field));
+    assert_false(kind_parse(KIND_HTTP_PATH, "dns-query", &arena, &field));
+    assert_false(kind_parse(KIND_HTTP_PATH, "/a?b", &arena, &field));
+    assert_false(kind_parse(KIND_HTTP_PATH, "/a%20b", &arena, &field));
+    assert_false(kind_parse(KIND_HTTP_PATH, "/a b", &arena, &field));
+    memset(text + 1, 'x', 254);
+    assert_true(kind_parse(KIND_HTTP_PATH, text, &arena, &field));
+    text[255] = 'x';
+    assert_false(kind_parse(KIND_HTTP_PATH, text, &arena, &field));
+}
+
 static void test_host_names_fold_and_lose_their_last_dot(void **state)
 {
     (void)state;
@@ -304,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_paths_are_printable_and_may_be_relative),
         cmocka_unit_test(test_paths_and_texts_have_a_bound),
         cmocka_unit_test(test_an_nsid_has_one_of_two_forms),
+        cmocka_unit_test(test_an_http_path_has_no_character_with_two_forms),
         cmocka_unit_test(test_host_names_fold_and_lose_their_last_dot),
         cmocka_unit_test(test_the_address_of_metrics_has_its_own_port),
         cmocka_unit_test(test_values_print_in_their_largest_unit),

@@ -27,33 +27,34 @@ static int end(void **state)
     return 0;
 }
 
-static void listen_says(const char *address, bool is_tls, enum err err, const char *wanted)
+static void listen_says(const char *address, enum transport stream, enum err err,
+                        const char *wanted)
 {
     struct addr addr;
     char text[REFUSAL_TEXT_MAX];
 
     assert_int_equal(addr_parse(&addr, address, 53), ERR_OK);
-    refusal_listen((struct server_address){.addr = &addr, .is_tls = is_tls}, err, text);
+    refusal_listen((struct server_address){&addr, stream}, err, text);
     assert_non_null(strstr(text, wanted));
 }
 
 static void test_each_failure_to_listen_comes_with_advice_and_its_key(void **state)
 {
     (void)state;
-    listen_says("127.0.0.1@53", false, ERR_ADDRESS_IN_USE, "stop the other server");
-    listen_says("127.0.0.1@53", false, ERR_PERMISSION, "above 1023");
-    listen_says("192.0.2.1@53", false, ERR_ADDRESS_UNKNOWN, "an address of this machine");
-    listen_says("192.0.2.1@53", false, ERR_NO_FILES, "raise the limit");
-    listen_says("192.0.2.1@53", false, ERR_IO, "choose another address (server.listen)");
-    listen_says("::1@853", true, ERR_IO, "cannot listen on ::1@853: ");
-    listen_says("::1@853", true, ERR_IO, "(server.listen-tls)");
+    listen_says("127.0.0.1@53", TRANSPORT_TCP, ERR_ADDRESS_IN_USE, "stop the other server");
+    listen_says("127.0.0.1@53", TRANSPORT_TCP, ERR_PERMISSION, "above 1023");
+    listen_says("192.0.2.1@53", TRANSPORT_TCP, ERR_ADDRESS_UNKNOWN, "an address of this machine");
+    listen_says("192.0.2.1@53", TRANSPORT_TCP, ERR_NO_FILES, "raise the limit");
+    listen_says("192.0.2.1@53", TRANSPORT_TCP, ERR_IO, "choose another address (server.listen)");
+    listen_says("::1@853", TRANSPORT_TLS, ERR_IO, "cannot listen on ::1@853: ");
+    listen_says("::1@853", TRANSPORT_TLS, ERR_IO, "(server.listen-tls)");
 }
 
 static void test_the_longest_address_fits_its_sentence(void **state)
 {
     (void)state;
-    listen_says("2001:db8:ffff:ffff:ffff:ffff:ffff:ffff@65535", true, ERR_PERMISSION,
-                "(server.listen-tls)");
+    listen_says("2001:db8:ffff:ffff:ffff:ffff:ffff:ffff@65535", TRANSPORT_HTTPS, ERR_PERMISSION,
+                "(server.listen-https)");
 }
 
 static void test_each_refusal_has_its_exit_code(void **state)

@@ -38,11 +38,12 @@ static void test_interfaces_become_listeners_by_their_ports(void **state)
 static void test_an_address_that_cannot_be_served_is_reported(void **state)
 {
     (void)state;
-    EXPECT("server:\n interface: eth0\n interface: 192.0.2.7@443\n do-tcp: no\n"
+    EXPECT("server:\n interface: eth0\n interface: 192.0.2.7@0\n do-tcp: no\n"
            " interface: 192.0.2.7@853\n" ROOT,
            "# u.conf:2: interface: eth0\n#     Not imported: it is not an address",
-           "# u.conf:3: interface: 192.0.2.7@443\n#     DNS over HTTPS", "# u.conf:4: do-tcp: no\n",
-           "# u.conf:5: interface: 192.0.2.7@853\n", "needs tls-certificate and tls-key");
+           "# u.conf:3: interface: 192.0.2.7@0\n#     Port 0 cannot be served",
+           "# u.conf:4: do-tcp: no\n", "# u.conf:5: interface: 192.0.2.7@853\n",
+           "needs tls-certificate and tls-key");
     expect_missing("listen:\n");
     expect_missing("listen: []");
     expect_missing("listen-tls:\n");
@@ -77,6 +78,21 @@ static void test_tls_has_its_port_and_its_files(void **state)
            " tls-service-key: /etc/x/k.pem\n tls-service-pem: \"/etc/x/c.pem\"\n" ROOT,
            "listen-tls:\n    - 192.0.2.7@8853\n", "tls-certificate: /etc/x/c.pem\n",
            "tls-key: /etc/x/k.pem\n");
+}
+
+static void test_https_has_its_port_and_its_path(void **state)
+{
+    (void)state;
+    EXPECT("server:\n interface: 192.0.2.7@443\n tls-service-key: /etc/x/k.pem\n"
+           " tls-service-pem: /etc/x/c.pem\n" ROOT,
+           "listen: []", "listen-https:\n    - 192.0.2.7@443\n");
+    EXPECT("server:\n interface: 192.0.2.7@8443\n https-port: 8443\n http-endpoint: /resolve\n"
+           " http-max-streams: 50\n http-notls-downstream: yes\n"
+           " tls-service-key: /etc/x/k.pem\n tls-service-pem: /etc/x/c.pem\n" ROOT,
+           "listen-https:\n    - 192.0.2.7@8443\n", "https-path: /resolve\n",
+           "# u.conf:5: http-max-streams: 50\n",
+           "# u.conf:6: http-notls-downstream: yes\n#     HTTP without TLS is not served");
+    EXPECT("server:\n interface: 192.0.2.7@443\n https-port: 8443\n" ROOT, "listen:\n");
 }
 
 static void test_access_keeps_this_machine_in(void **state)
@@ -1238,6 +1254,7 @@ int main(void)
         cmocka_unit_test(test_an_address_that_cannot_be_served_is_reported),
         cmocka_unit_test(test_a_file_with_tls_only_opens_no_port_in_plain_text),
         cmocka_unit_test(test_tls_has_its_port_and_its_files),
+        cmocka_unit_test(test_https_has_its_port_and_its_path),
         cmocka_unit_test(test_access_keeps_this_machine_in),
         cmocka_unit_test(test_numbers_of_threads_multiply),
         cmocka_unit_test(test_versions_are_reported_when_they_are_texts_and_not_hidden),
