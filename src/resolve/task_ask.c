@@ -574,9 +574,9 @@ void task_ask_note_answer(struct task *task, const struct exchange_answer *from,
 void task_ask_note_useless(struct task *task)
 {
     struct tasks *tasks = task->tasks;
-    const struct task_group *group = &task->group;
+    const struct exchange *exchange = &task->exchange;
     uint64_t now = loop_now(tasks->loop);
-    for (unsigned i = 0; task->exchange.group == group->servers && i < group->count; i++)
-        if (task->exchange.useless >> i & 1)
-            lame_note(tasks->lame, task->asked_zone, upstreams_addr(group->servers[i]), now);
+    for (unsigned i = 0; !group_is_gone(task) && i < exchange->group_len; i++)
+        if (exchange->useless >> i & 1)
+            lame_note(tasks->lame, task->asked_zone, upstreams_addr(exchange->group[i]), now);
 }
