@@ -565,6 +565,8 @@ void task_ask_note_answer(struct task *task, const struct exchange_answer *from,
     else if (is_useful && from->message->flags & HEADER_AA)
         lame_forget(tasks->lame, task->asked_zone, server);
     note_size(task, from);
+    if (response->kind == RESPONSE_REFERRAL)
+        task_validate_note_referral(task);
     if (!is_useful || response->is_empty)
         doubt_server(task, server);
     if (unproven_has(query) && (is_useful || response->kind == RESPONSE_REFERRAL))
