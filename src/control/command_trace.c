@@ -101,7 +101,7 @@ static void wait_for_answer(struct tracing *tracing, const struct cache_key *key
 
     if (result == RESOLVER_WAITING)
         timer_start(loop, &tracing->limit, loop_now(loop) + TRACE_WALL_US);
-    else if (resolver_drops(tracing->resolver, tracing->view_number, key))
+    else if (resolver_drops(tracing->resolver, key))
         command_trace_end(tracing, NULL, "dropped by local data");
     else
         command_trace_end(tracing, NULL,

@@ -17,6 +17,7 @@ enum { ROWS = LAME_MAX / LAME_WAYS };
 struct place {
     uint64_t pair;
     uint64_t ends_at; /* 0: free */
+    uint64_t try_at;  /* 0: never */
 };
 
 struct lame {
@@ -64,7 +65,8 @@ static struct place *soonest(struct lame *lame, uint64_t pair)
     return place;
 }
 
-void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint64_t now)
+static struct place *lame_take(struct lame *lame, struct name zone, const struct addr *ip,
+                               uint64_t now)
 {
     uint64_t pair = pair_of(lame, zone, ip);
     struct place *place = lame_find(lame, pair);
@@ -72,6 +74,29 @@ void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint6
         place = soonest(lame, pair);
     *place = (struct place){.pair = pair, .ends_at = now + LAME_US};
     lame->last_at = place->ends_at;
+    return place;
+}
+
+void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint64_t now)
+{
+    (void)lame_take(lame, zone, ip, now);
+}
+
+void lame_note_useless(struct lame *lame, struct name zone, const struct addr *ip, uint64_t now)
+{
+    const struct place *before = lame_find(lame, pair_of(lame, zone, ip));
+    bool refuses = before && now < before->ends_at && !before->try_at;
+    if (!refuses)
+        lame_take(lame, zone, ip, now)->try_at = now + LAME_TRY_US;
+}
+
+bool lame_try(struct lame *lame, struct name zone, const struct addr *ip, uint64_t now)
+{
+    struct place *place = lame_find(lame, pair_of(lame, zone, ip));
+    if (!place || !place->try_at || now < place->try_at)
+        return false;
+    place->try_at = now + LAME_TRY_US;
+    return true;
 }
 
 void lame_forget(struct lame *lame, struct name zone, const struct addr *ip)

@@ -51,14 +51,24 @@ void judged_zones_add_insecure(struct judged_zones *zones, uint32_t space, struc
 {
     struct judged_zone *place =
         judged_zones_take(zones, space, zone, now_us + MIN(left_us, JUDGED_ZONES_US));
-    place->is_secure = false;
+    place->judged = JUDGED_INSECURE;
     place->ede = ede;
 }
 
 void judged_zones_add_secure(struct judged_zones *zones, uint32_t space, struct name zone,
                              uint64_t now_us)
 {
-    judged_zones_take(zones, space, zone, now_us + JUDGED_ZONES_US)->is_secure = true;
+    const struct judged_zone *found = judged_zones_find(zones, space, zone, now_us);
+    if (!found || found->judged != JUDGED_REFERRING)
+        judged_zones_take(zones, space, zone, now_us + JUDGED_ZONES_US)->judged = JUDGED_SECURE;
+}
+
+void judged_zones_note_referral(struct judged_zones *zones, uint32_t space, struct name zone,
+                                uint64_t now_us)
+{
+    const struct judged_zone *found = judged_zones_find(zones, space, zone, now_us);
+    if (found && found->judged != JUDGED_INSECURE)
+        judged_zones_take(zones, space, zone, now_us + JUDGED_ZONES_US)->judged = JUDGED_REFERRING;
 }
 
 bool judged_zones_has(const struct judged_zones *zones, uint32_t space, struct name zone,
@@ -72,12 +82,12 @@ const struct judged_zone *judged_zones_find_insecure(const struct judged_zones *
                                                      uint64_t now_us)
 {
     const struct judged_zone *found = judged_zones_find(zones, space, zone, now_us);
-    return found && !found->is_secure ? found : NULL;
+    return found && found->judged == JUDGED_INSECURE ? found : NULL;
 }
 
-bool judged_zones_is_secure(const struct judged_zones *zones, uint32_t space, struct name zone,
-                            uint64_t now_us)
+bool judged_zones_proves(const struct judged_zones *zones, uint32_t space, struct name zone,
+                         uint64_t now_us)
 {
     const struct judged_zone *found = judged_zones_find(zones, space, zone, now_us);
-    return found && found->is_secure;
+    return found && found->judged == JUDGED_SECURE;
 }

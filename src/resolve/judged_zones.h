@@ -6,9 +6,9 @@
 /*
  * The zones that a worker has just found to be insecure or secure. The next answer of an insecure
  * zone costs no look into the cache; the next queries of a secure zone may share ports
- * (exchange_question.h). The cache has the proof; this is only a short memory of a look. It lasts
- * JUDGED_ZONES_US, so the cache is soon asked again after an operator has flushed it. Pure; one
- * thread.
+ * (exchange_question.h), unless it refers to zones below. The cache has the proof; this is only a
+ * short memory of a look. It lasts JUDGED_ZONES_US, so the cache is soon asked again after an
+ * operator has flushed it. Pure; one thread.
  */
 
 #include <stdbool.h>
@@ -23,11 +23,17 @@ enum { JUDGED_ZONES_MAX = 1024 };
 
 #define JUDGED_ZONES_US US_PER_S
 
+enum judged {
+    JUDGED_INSECURE,
+    JUDGED_SECURE,
+    JUDGED_REFERRING, /* secure, and its last referral to a zone below came just now */
+};
+
 struct judged_zone {
     uint64_t until; /* us; 0: none */
     uint32_t space; /* struct space.number */
     uint16_t ede;   /* why it is insecure, or EDE_NONE */
-    bool is_secure; /* otherwise it is insecure */
+    enum judged judged;
     uint8_t len;
     uint8_t wire[NAME_WIRE_MAX];
 };
@@ -50,6 +56,11 @@ void judged_zones_add_insecure(struct judged_zones *zones, uint32_t space, struc
 void judged_zones_add_secure(struct judged_zones *zones, uint32_t space, struct name zone,
                              uint64_t now_us);
 
+/* Remembers that the zone refers to zones below, if it is remembered as secure: no signature proves
+ * the names of servers in a referral. */
+void judged_zones_note_referral(struct judged_zones *zones, uint32_t space, struct name zone,
+                                uint64_t now_us);
+
 /* Whether the zone is remembered in this space and spelling. */
 bool judged_zones_has(const struct judged_zones *zones, uint32_t space, struct name zone,
                       uint64_t now_us);
@@ -60,8 +71,9 @@ const struct judged_zone *judged_zones_find_insecure(const struct judged_zones *
                                                      uint32_t space, struct name zone,
                                                      uint64_t now_us);
 
-/* The same for a secure zone. */
-bool judged_zones_is_secure(const struct judged_zones *zones, uint32_t space, struct name zone,
-                            uint64_t now_us);
+/* Whether the zone is remembered as secure in this space and spelling, and not as one that refers
+ * to zones below: signatures probably prove its next answers. */
+bool judged_zones_proves(const struct judged_zones *zones, uint32_t space, struct name zone,
+                         uint64_t now_us);
 
 #endif

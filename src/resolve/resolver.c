@@ -36,7 +36,6 @@
 
 struct resolver {
     uint64_t alias_hash; /* of the last key whose local aliases led to another name; only a hint */
-    const struct view *alias_view; /* the view of that key: views share keys */
     bool has_alias;
     bool is_dropped;     /* with has_alias: no alias, but local data drops the question */
     uint64_t network_at; /* of the last network change: failures from before it are not served */
@@ -343,7 +342,6 @@ static bool find_local(struct resolver *resolver, const struct view *view,
     resolver->is_dropped = verdict == LOCAL_DROPPED;
     resolver->has_alias = verdict == LOCAL_ELSEWHERE || resolver->is_dropped;
     resolver->alias_hash = key->hash;
-    resolver->alias_view = view;
     if (verdict == LOCAL_ANSWERED)
         local_answer(out, &tasks->local_space, &question, &result, now);
     else if (verdict == LOCAL_NOT && key->type == RRTYPE_ANY)
@@ -368,15 +366,14 @@ static bool find_own(struct resolver *resolver, const struct view *view,
     return may_be_local(view, key) && find_local(resolver, view, key, out);
 }
 
-static bool resolver_is_alias(const struct resolver *resolver, const struct view *view,
-                              const struct cache_key *key)
+static bool resolver_is_alias(const struct resolver *resolver, const struct cache_key *key)
 {
-    return resolver->has_alias && resolver->alias_hash == key->hash && resolver->alias_view == view;
+    return resolver->has_alias && resolver->alias_hash == key->hash;
 }
 
-bool resolver_drops(const struct resolver *resolver, unsigned view, const struct cache_key *key)
+bool resolver_drops(const struct resolver *resolver, const struct cache_key *key)
 {
-    return resolver_is_alias(resolver, view_at(resolver, view), key) && resolver->is_dropped;
+    return resolver_is_alias(resolver, key) && resolver->is_dropped;
 }
 
 void resolver_pass_local(struct resolver *resolver)
@@ -395,7 +392,7 @@ static __attribute__((noinline)) bool search_zones(struct resolver *resolver,
     uint8_t wire[NAME_WIRE_MAX];
     struct name target;
     struct question question = question_of(key);
-    if (resolver_is_alias(resolver, view, key))
+    if (resolver_is_alias(resolver, key))
         return false;
     switch (zone_answers_find(tasks, view->space, &question, key->flags & CACHE_KEY_DO, refers, out,
                               wire, &target)) {
@@ -405,7 +402,6 @@ static __attribute__((noinline)) bool search_zones(struct resolver *resolver,
         resolver->has_alias = true;
         resolver->is_dropped = false;
         resolver->alias_hash = key->hash;
-        resolver->alias_view = view;
         return false;
     case ZONE_ANSWERS_FOUND:
         break;
@@ -432,7 +428,7 @@ bool resolver_find_local(struct resolver *resolver, unsigned view, const struct 
 static bool find_span(struct resolver *resolver, const struct view *view,
                       const struct cache_key *key, struct answer *out)
 {
-    return !resolver_is_alias(resolver, view, key) &&
+    return !resolver_is_alias(resolver, key) &&
            span_answers_find(&resolver->tasks, view->space, key, out);
 }
 
@@ -565,10 +561,10 @@ static enum resolver_result resolver_ask_traced(struct resolver *resolver, unsig
 {
     struct tasks *tasks = &resolver->tasks;
     struct stats *stats = tasks->stats;
-    if (resolver_drops(resolver, view, key))
+    if (resolver_drops(resolver, key))
         return RESOLVER_NO_ROUTE;
     enum resolver_result result =
-        resolver_is_alias(resolver, view_at(resolver, view), key)
+        resolver_is_alias(resolver, key)
             ? ask_alias(resolver, view, key, waiter, trace)
             : task_join(tasks, view_at(resolver, view)->space, key, waiter, trace);
     if (result == RESOLVER_FULL)

@@ -102,7 +102,7 @@ bool resolver_find_local(struct resolver *resolver, unsigned view, const struct 
 /* Whether the view's local data drops the question of this key, for which resolver_find() or
  * resolver_find_local() has just found no answer: the client gets none. resolver_ask() refuses it.
  */
-bool resolver_drops(const struct resolver *resolver, unsigned view, const struct cache_key *key);
+bool resolver_drops(const struct resolver *resolver, const struct cache_key *key);
 
 /* Replaces resolver_find() before resolver_ask() of a question that only servers may answer: what
  * local data said about an earlier question, perhaps of another view, no longer counts. */

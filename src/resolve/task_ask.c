@@ -360,14 +360,22 @@ static int preferred_family(const struct recursion_options *recursion)
     }
 }
 
-/* Returns a bit for each server of the group that was lame recently for the asked zone. */
+/* Returns a bit for each server of the group that was lame recently for the asked zone. A question
+ * tries one of them at most. */
 static uint64_t lame_servers(const struct task *task, struct upstream *const *group, size_t count)
 {
     const struct tasks *tasks = task->tasks;
     uint64_t now = loop_now(tasks->loop), doubtful = 0;
-    for (size_t i = 0; i < count; i++)
-        if (lame_is(tasks->lame, task->asked_zone, upstreams_addr(group[i]), now))
+    bool tries = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct addr *server = upstreams_addr(group[i]);
+        if (!lame_is(tasks->lame, task->asked_zone, server, now))
+            continue;
+        if (!tries && lame_try(tasks->lame, task->asked_zone, server, now))
+            tries = true;
+        else
             doubtful |= UINT64_C(1) << i;
+    }
     return doubtful;
 }
 
@@ -562,9 +570,11 @@ void task_ask_note_answer(struct task *task, const struct exchange_answer *from,
     bool is_useful = response_is_useful(response->kind);
     if (is_lame(response))
         lame_note(tasks->lame, task->asked_zone, server, now);
-    else if (is_useful && from->message->flags & HEADER_AA)
+    else if (response->kind == RESPONSE_REFERRAL || (is_useful && from->message->flags & HEADER_AA))
         lame_forget(tasks->lame, task->asked_zone, server);
     note_size(task, from);
+    if (response->kind == RESPONSE_REFERRAL)
+        task_validate_note_referral(task);
     if (!is_useful || response->is_empty)
         doubt_server(task, server);
     if (unproven_has(query) && (is_useful || response->kind == RESPONSE_REFERRAL))
@@ -574,9 +584,10 @@ void task_ask_note_answer(struct task *task, const struct exchange_answer *from,
 void task_ask_note_useless(struct task *task)
 {
     struct tasks *tasks = task->tasks;
-    const struct task_group *group = &task->group;
+    const struct exchange *exchange = &task->exchange;
     uint64_t now = loop_now(tasks->loop);
-    for (unsigned i = 0; task->exchange.group == group->servers && i < group->count; i++)
-        if (task->exchange.useless >> i & 1)
-            lame_note(tasks->lame, task->asked_zone, upstreams_addr(group->servers[i]), now);
+    for (unsigned i = 0; !group_is_gone(task) && i < exchange->group_len; i++)
+        if (exchange->useless >> i & 1)
+            lame_note_useless(tasks->lame, task->asked_zone, upstreams_addr(exchange->group[i]),
+                              now);
 }

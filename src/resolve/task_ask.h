@@ -56,9 +56,10 @@ void task_ask_note_answer(struct task *task, const struct exchange_answer *from,
 /* Remembers that all unproven servers of the group stayed silent. */
 void task_ask_note_silence(struct task *task);
 
-/* The useless answers of some servers of the cut kept others from being asked. They count as lame,
- * so the next question asks the others first. A server that refuses counts so already. One that
- * fails would come first again where it is fast. Call it before the servers are dropped. */
+/* The useless answers of some servers of the zone kept others from being asked. They count as lame
+ * (lame_note_useless()), so the next question asks the others first. A server that refuses counts
+ * so already. One that fails would come first again where it is fast. Call it before the servers
+ * are dropped. */
 void task_ask_note_useless(struct task *task);
 
 #endif

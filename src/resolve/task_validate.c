@@ -203,8 +203,16 @@ static void note_secure(const struct task *task, const struct verdict *verdict)
     struct name signer = {verdict->zone, verdict->zone_len};
     uint64_t now = loop_now(tasks->loop);
     if (name_equal_exact(signer, task->asked_zone) &&
-        !judged_zones_is_secure(judged, task->space->number, signer, now))
+        !judged_zones_proves(judged, task->space->number, signer, now))
         judged_zones_add_secure(judged, task->space->number, signer, now);
+}
+
+void task_validate_note_referral(const struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    if (tasks->validator)
+        judged_zones_note_referral(&tasks->validator->judged, task->space->number, task->asked_zone,
+                                   loop_now(tasks->loop));
 }
 
 bool task_validate_will_prove(const struct task *task)
@@ -214,8 +222,8 @@ bool task_validate_will_prove(const struct task *task)
         name_label_count(task->asked_zone) <= 1)
         return false;
     unsigned labels;
-    return judged_zones_is_secure(&tasks->validator->judged, task->space->number, task->asked_zone,
-                                  loop_now(tasks->loop)) &&
+    return judged_zones_proves(&tasks->validator->judged, task->space->number, task->asked_zone,
+                               loop_now(tasks->loop)) &&
            !lacks_anchor(task, &labels);
 }
 

@@ -65,9 +65,12 @@ bool task_validate_concerns(const struct task *task, const struct response *resp
 bool task_validate_knows_insecure(const struct task *task, const struct message *message,
                                   const struct response *response, struct verdict *verdict);
 
+/* Notes that the asked zone has answered with a referral. */
+void task_validate_note_referral(const struct task *task);
+
 /* Whether signatures will most likely prove the answer to the task's whole question: the zone whose
- * servers are asked was just found to be secure. Not for the root and top-level domains: they
- * answer with referrals, and no signature proves the names of servers. */
+ * servers are asked was just found to be secure. Not for zones that answer with referrals, and so
+ * not for the root and top-level domains: no signature proves the names of servers. */
 bool task_validate_will_prove(const struct task *task);
 
 /* Begins; *event is the first event. */

@@ -608,14 +608,13 @@ static unsigned request_view(const struct request *request)
 /* Asks the resolver again for a query that waits. */
 static void request_ask_again(struct request *request, const struct cache_key *key)
 {
-    unsigned view = request_view(request);
-    if (resolver_drops(request->requests->resolver, view, key)) {
+    if (resolver_drops(request->requests->resolver, key)) {
         drop_waiting(request, stat_dropped_local);
         return;
     }
     const struct query_error *error = request_retake_place(request);
     if (!error)
-        error = request_ask_resolver(request, view, key);
+        error = request_ask_resolver(request, request_view(request), key);
     if (!error)
         return;
     send_error(request->sink, &request->query, error, SERVER_ALLOW,
@@ -755,7 +754,7 @@ static enum request_result request_ask(struct sink *sink, const struct request_l
     const struct query *query = &lookup->query;
     const struct udp_path *path = lookup->path;
     struct repeat **bucket = NULL;
-    if (resolver_drops(sink->requests->resolver, lookup->client.view, key))
+    if (resolver_drops(sink->requests->resolver, key))
         return request_drop_local(sink, lookup);
     if (!(query->flags & HEADER_RD))
         return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, path, &tell_refused);
@@ -878,7 +877,7 @@ static enum request_result request_answer_locally(struct sink *sink,
         return request_resolve_with_steps(sink, lookup);
     if (resolver_find_local(sink->requests->resolver, lookup->client.view, &lookup->key, &answer))
         return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
-    if (resolver_drops(sink->requests->resolver, lookup->client.view, &lookup->key))
+    if (resolver_drops(sink->requests->resolver, &lookup->key))
         return request_drop_local(sink, lookup);
     return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, lookup->path, &tell_refused);
 }

@@ -106,7 +106,7 @@ def test_each_query_of_a_burst_has_its_own_port(harness, server):
 
 
 class SignedZone(Zone):
-    """Adds the signatures to positive answers."""
+    """Adds the signatures to positive answers. Refers to the unsigned zone below, and proves that it has no DS records."""
 
     def __init__(self, signed):
         super().__init__(signed.name, "")
@@ -116,9 +116,32 @@ class SignedZone(Zone):
 
     def answer(self, query):
         name, kind = query.question[0].lower(), type_number(query.question[1])
+        below = self.records.get(f"below.{self.name}", ())
+        if name.endswith(f"below.{self.name}"):
+            proof = [one for one in below if one.type in ("NSEC", "RRSIG")]
+            if query.question[1] != "DS":
+                return pack_reply(query, 0, 0, (), [one for one in below if one.type == "NS"] + proof)
+            return pack_reply(query, AA, 0, (), proof + [one for one in self.records[self.name] if one.type == "SOA" or
+                              (one.type == "RRSIG" and covered_type(one) == type_number("SOA"))])
         rows = [one for one in self.records[name] if type_number(one.type) == kind or
                 (one.type == "RRSIG" and covered_type(one) == kind)]
         return pack_reply(query, AA, 0, rows)
+
+
+def serve_signed(harness, below=""):
+    """Serves signed.tld, with a delegation to an unsigned zone at the address below. Returns its DS record as a trust anchor."""
+    server, key = f"{SERVER}1", Key(13)
+    records = [Record("signed.tld.", "SOA", 60, "ns. mail. 1 3600 600 86400 60"),
+               *(Record(f"n{i}.signed.tld.", "A", 60, "192.0.2.1") for i in range(BURST + 1))]
+    if below:
+        records.append(Record("below.signed.tld.", "NS", 60, "ns.below.tld."))
+    signed = Signed("signed.tld.", records, [key], "nsec", days(-1, 20))
+    harness.serve(ROOT, {".": "".join(f"{one} NS ns.tld.\n" for one in ("signed.tld.", "unsigned.tld.")) +
+                              f"ns.tld. A {server}\n" + (f"ns.below.tld. A {below}\n" if below else "")})
+    harness.serve(server, {"unsigned.tld.": "".join(f"n{i} 60 A 192.0.2.1\n" for i in range(BURST + 1))})
+    harness.servers.zones[server].append(SignedZone(signed))
+    harness.write("tld.ds", anchor_line(ds_records("signed.tld.", [key])[0]))
+    return {"validate": "yes", "trust-anchor-file": str(harness.folder / "tld.ds")}
 
 
 @pytest.mark.parametrize("options, zone, most", [
@@ -127,18 +150,20 @@ class SignedZone(Zone):
 @alone
 def test_queries_share_ports_of_discovered_servers_where_signatures_prove_the_answers(harness, options, zone, most):
     options = {"dnssec": options} if most == 1 else options
-    server, key = f"{SERVER}1", Key(13)
-    records = [Record("signed.tld.", "SOA", 60, "ns. mail. 1 3600 600 86400 60"),
-               *(Record(f"n{i}.signed.tld.", "A", 60, "192.0.2.1") for i in range(BURST + 1))]
-    signed = Signed("signed.tld.", records, [key], "nsec", days(-1, 20))
-    harness.serve(ROOT, {".": "".join(f"{one} NS ns.tld.\n" for one in ("signed.tld.", "unsigned.tld.")) +
-                              f"ns.tld. A {server}\n"})
-    harness.serve(server, {"unsigned.tld.": "".join(f"n{i} 60 A 192.0.2.1\n" for i in range(BURST + 1))})
-    harness.servers.zones[server].append(SignedZone(signed))
-    harness.write("tld.ds", anchor_line(ds_records("signed.tld.", [key])[0]))
-    options["dnssec"] = {"validate": "yes", "trust-anchor-file": str(harness.folder / "tld.ds"), **options.get("dnssec", {})}
+    options["dnssec"] = {**serve_signed(harness), **options.get("dnssec", {})}
     daemon = harness.start(options)
     answer = harness.ask(f"n{BURST}.{zone}")
     assert answer.rcode == 0, harness.log()
     ports = ports_of_a_burst(harness, daemon, zone)
     assert max(ports.values()) == most if most > 1 else len(ports) > BURST * 0.9
+
+
+@alone
+def test_no_queries_share_ports_of_a_signed_zone_that_refers_to_zones_below(harness):
+    """No signature proves the names of servers, and queries for unsigned zones below look like others."""
+    harness.serve(f"{SERVER}2", {"below.signed.tld.": "www 60 A 192.0.2.1\n"})
+    daemon = harness.start({"dnssec": serve_signed(harness, f"{SERVER}2")})
+    for name in (f"n{BURST}.signed.tld.", "www.below.signed.tld."):
+        assert harness.ask(name).rcode == 0, harness.log()
+    ports = ports_of_a_burst(harness, daemon, "signed.tld.")
+    assert len(ports) > BURST * 0.9

@@ -61,6 +61,26 @@ static void test_lameness_ends(void **state)
     lame_free(NULL);
 }
 
+static void test_a_server_with_useless_answers_is_tried_now_and_then(void **state)
+{
+    (void)state;
+    struct lame *lame = lame_new();
+    struct addr bad = ip("192.0.2.1");
+    assert_false(lame_try(lame, name(0, "example"), &bad, NOW));
+    lame_note_useless(lame, name(0, "example"), &bad, NOW);
+    assert_true(lame_is(lame, name(0, "example"), &bad, NOW));
+    assert_false(lame_try(lame, name(0, "example"), &bad, NOW + LAME_TRY_US - 1));
+    assert_true(lame_try(lame, name(0, "example"), &bad, NOW + LAME_TRY_US));
+    assert_false(lame_try(lame, name(0, "example"), &bad, NOW + LAME_TRY_US));
+    assert_true(lame_try(lame, name(0, "example"), &bad, NOW + 2 * LAME_TRY_US));
+    lame_note(lame, name(0, "example"), &bad, NOW); /* it refuses */
+    lame_note_useless(lame, name(0, "example"), &bad, NOW);
+    assert_false(lame_try(lame, name(0, "example"), &bad, NOW + LAME_TRY_US));
+    lame_note_useless(lame, name(0, "example"), &bad, NOW + LAME_US);
+    assert_true(lame_try(lame, name(0, "example"), &bad, NOW + LAME_US + LAME_TRY_US));
+    lame_free(lame);
+}
+
 static void test_clearing_forgets_everything(void **state)
 {
     (void)state;
@@ -101,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_server_is_lame_for_one_zone_only),
         cmocka_unit_test(test_lameness_ends),
+        cmocka_unit_test(test_a_server_with_useless_answers_is_tried_now_and_then),
         cmocka_unit_test(test_clearing_forgets_everything),
         cmocka_unit_test(test_a_flood_replaces_entries_and_needs_no_memory),
     };

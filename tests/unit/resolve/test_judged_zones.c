@@ -50,19 +50,36 @@ static void test_a_secure_zone_is_no_insecure_one(void **state)
 {
     (void)state;
     judged_zones_add_secure(&zones, SPACE, NAME("example"), NOW);
-    assert_true(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW));
-    assert_false(judged_zones_is_secure(&zones, SPACE + 1, NAME("example"), NOW));
-    assert_false(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW + JUDGED_ZONES_US));
+    assert_true(judged_zones_proves(&zones, SPACE, NAME("example"), NOW));
+    assert_false(judged_zones_proves(&zones, SPACE + 1, NAME("example"), NOW));
+    assert_false(judged_zones_proves(&zones, SPACE, NAME("example"), NOW + JUDGED_ZONES_US));
     assert_true(judged_zones_has(&zones, SPACE, NAME("example"), NOW));
     assert_false(judged_zones_has(&zones, SPACE, NAME("other.example"), NOW));
     assert_false(knows("example", NOW));
     judged_zones_add_insecure(&zones, SPACE, NAME("example"), 0, US_PER_S, NOW);
     assert_true(judged_zones_has(&zones, SPACE, NAME("example"), NOW));
-    assert_false(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW));
+    assert_false(judged_zones_proves(&zones, SPACE, NAME("example"), NOW));
     assert_true(knows("example", NOW));
     judged_zones_add_secure(&zones, SPACE, NAME("example"), NOW);
     judged_zones_clear(&zones);
-    assert_false(judged_zones_is_secure(&zones, SPACE, NAME("example"), NOW));
+    assert_false(judged_zones_proves(&zones, SPACE, NAME("example"), NOW));
+}
+
+static void test_a_secure_zone_that_refers_to_zones_below_does_not_prove_all(void **state)
+{
+    (void)state;
+    judged_zones_note_referral(&zones, SPACE, NAME("example"), NOW);
+    assert_false(judged_zones_has(&zones, SPACE, NAME("example"), NOW));
+    judged_zones_add_secure(&zones, SPACE, NAME("example"), NOW);
+    judged_zones_note_referral(&zones, SPACE, NAME("example"), NOW + 10);
+    judged_zones_add_secure(&zones, SPACE, NAME("example"), NOW + 20);
+    assert_false(judged_zones_proves(&zones, SPACE, NAME("example"), NOW + 20));
+    assert_true(judged_zones_has(&zones, SPACE, NAME("example"), NOW + JUDGED_ZONES_US + 9));
+    judged_zones_add_secure(&zones, SPACE, NAME("example"), NOW + JUDGED_ZONES_US + 10);
+    assert_true(judged_zones_proves(&zones, SPACE, NAME("example"), NOW + JUDGED_ZONES_US + 10));
+    judged_zones_add_insecure(&zones, SPACE, NAME("example"), 0, US_PER_S, NOW);
+    judged_zones_note_referral(&zones, SPACE, NAME("example"), NOW);
+    assert_true(knows("example", NOW));
 }
 
 static void test_other_anchors_forget_all(void **state)
@@ -115,6 +132,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_zone_is_remembered_with_its_reason, init),
         cmocka_unit_test_setup(test_a_zone_is_forgotten_soon_and_with_its_proof, init),
         cmocka_unit_test_setup(test_a_secure_zone_is_no_insecure_one, init),
+        cmocka_unit_test_setup(test_a_secure_zone_that_refers_to_zones_below_does_not_prove_all,
+                               init),
         cmocka_unit_test_setup(test_other_anchors_forget_all, init),
         cmocka_unit_test_setup(test_the_places_have_a_bound, init),
         cmocka_unit_test_setup(test_many_zones_have_their_own_places, init),
