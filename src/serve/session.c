@@ -118,7 +118,7 @@ static void note_idle(struct session *session)
         put_idle(session);
 }
 
-static void count_refused(struct session *session)
+static void session_count_refused(struct session *session)
 {
     uint64_t refused = link_refused(session->link);
     if (refused != session->http_refused)
@@ -130,7 +130,7 @@ static void session_end(struct session *session, void (*end_link)(struct link **
 {
     struct session_host *host = session->host;
     struct client_place place = session->place;
-    count_refused(session);
+    session_count_refused(session);
     sink_orphan(&session->sink);
     handshake_queue_leave(&host->common->handshakes, &session->handshake);
     idle_order_remove(&session->idle);
@@ -750,7 +750,7 @@ static void session_on_failed(void *owner, enum err why)
 static void on_held(void *owner, size_t bytes)
 {
     struct session *session = owner;
-    count_refused(session);
+    session_count_refused(session);
     session->link_bytes = bytes + (link_is_blocked(session->link) ? LISTEN_SOCKET_SEND_BYTES : 0);
     hold_memory(session);
 }

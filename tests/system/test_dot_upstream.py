@@ -34,7 +34,7 @@ IMPOSTORS = {
                            "set auth-name"),
 }
 BREAKERS = {
-    "other-protocol": (["--tls-alpn", "wrong"], {}, "protocol other than dot",
+    "other-protocol": (["--tls-alpn", "wrong"], {}, "share no ALPN protocol",
                        "this port does not serve DNS"),
     "no-common-protocol": (["--tls-alpn", "refuse"], {}, "refused with a TLS alert", "it may need"),
     "garbage": (["--tls-reply", "garbage"], {}, "does not speak TLS", "check its port"),

@@ -120,7 +120,7 @@ static void test_small_bombs_have_a_bound_although_queries_come_between(void **s
 
 /* The peer reads nothing. Each query gives it credit for more requests above the limit, whose
  * resets wait. */
-static void test_frames_that_nobody_reads_have_a_bound(void **state)
+static void test_unread_frames_have_a_bound(void **state)
 {
     struct peer *peer = *state;
     peer_preface(peer);
@@ -487,7 +487,7 @@ int main(void)
         WITH_PEER(test_a_long_head_is_refused),
         WITH_PEER(test_a_bomb_of_header_fields_costs_little),
         WITH_PEER(test_small_bombs_have_a_bound_although_queries_come_between),
-        WITH_PEER(test_frames_that_nobody_reads_have_a_bound),
+        WITH_PEER(test_unread_frames_have_a_bound),
         WITH_PEER(test_a_refused_body_is_read_to_its_end),
         WITH_PEER(test_pings_have_a_bound_while_nothing_leaves),
         WITH_PEER(test_settings_have_a_bound_while_nothing_leaves),
