@@ -34,8 +34,9 @@ struct exchange_question {
     bool expects_large;    /* the first query takes a stream if one is open: over UDP, the answer is
                               probably truncated */
     bool needs_signatures; /* servers that strip signatures come last */
-    /* A query to a discovered server may share the port of a burst: signatures prove the answer, so
-     * that a forger gains nothing. Other queries to discovered servers have their own ports. */
+    /* A query to a discovered server may share the port of a burst: signatures will most likely
+     * prove the answer, so a forger gains little. Other queries to discovered servers have their
+     * own ports. */
     bool shares_port;
     bool accepts_one_round; /* one round is enough if all servers are given up (exchange.h) */
 };

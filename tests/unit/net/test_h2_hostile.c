@@ -371,14 +371,20 @@ static void test_refused_and_cancelled_bodies_give_their_window_back(void **stat
 
 /* ---- windows of the peer ---- */
 
-static void test_closed_windows_stall_replies_until_they_open(void **state)
+/* A reply of 3,000 bytes waits for a window. */
+static void stall_reply(struct peer *peer)
 {
-    struct peer *peer = *state;
     peer_preface(peer);
     peer_setting(peer, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0);
     peer_post(peer, 1, "query");
     peer_reply(peer, peer_expect(peer, "query"), 3000);
     peer_collect(peer);
+}
+
+static void test_closed_windows_stall_replies_until_they_open(void **state)
+{
+    struct peer *peer = *state;
+    stall_reply(peer);
     assert_true(h2_is_stalled(peer->h2));
     assert_int_equal(h2_unsent(peer->h2), 3000 + H2_REPLY_HEAD_BYTES);
     peer_u32(peer, NGHTTP2_WINDOW_UPDATE, 1, 1000);
@@ -396,11 +402,7 @@ static void test_closed_windows_stall_replies_until_they_open(void **state)
 static void test_cancelled_replies_are_no_longer_unsent(void **state)
 {
     struct peer *peer = *state;
-    peer_preface(peer);
-    peer_setting(peer, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0);
-    peer_post(peer, 1, "query");
-    peer_reply(peer, peer_expect(peer, "query"), 3000);
-    peer_collect(peer);
+    stall_reply(peer);
     peer_reset(peer, 1);
     peer_collect(peer);
     assert_int_equal(h2_unsent(peer->h2), 0);

@@ -181,15 +181,21 @@ static void test_a_full_session_goes_on_when_its_windows_open(void **state)
     assert_int_equal(stats.client_resets_stalled, 0);
 }
 
-static void test_parked_answers_go_to_their_own_requests(void **state)
+/* Three queries wait, and a large answer fills the session. */
+static void open_with_parked_queries(void)
 {
-    (void)state;
     doh_open(0);
     stub.records = 40;
     stub.rdata_len = 1500;
     for (unsigned i = 0; i < 3; i++)
         doh_ask("slow.example", (uint16_t)(10 + i));
     doh_ask_many("hit.example", 1);
+}
+
+static void test_parked_answers_go_to_their_own_requests(void **state)
+{
+    (void)state;
+    open_with_parked_queries();
     for (unsigned i = 0; i < 3; i++)
         stub_answer(true);
     stub.records = 1;
@@ -206,12 +212,7 @@ static void test_parked_answers_go_to_their_own_requests(void **state)
 static void test_parked_queries_that_fail_get_their_own_errors(void **state)
 {
     (void)state;
-    doh_open(0);
-    stub.records = 40;
-    stub.rdata_len = 1500;
-    for (unsigned i = 0; i < 3; i++)
-        doh_ask("slow.example", (uint16_t)(10 + i));
-    doh_ask_many("hit.example", 1);
+    open_with_parked_queries();
     while (stub_answer(false))
         continue;
     stub.result = RESOLVER_NO_ROUTE;
